@@ -27,6 +27,7 @@ import torch
 # class -> the attributes that its constructor was given
 CONV = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups", "bias")
 POOL = ("kernel_size", "stride", "padding", "ceil_mode")
+RECURRENT = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
 LAYERS = {
     "Linear": ("in_features", "out_features", "bias"), "Embedding": ("num_embeddings", "embedding_dim"),
     "Conv1d": CONV, "Conv2d": CONV, "Conv3d": CONV, "ConvTranspose1d": CONV + ("output_padding",),
@@ -42,6 +43,7 @@ LAYERS = {
     "GELU": ("approximate",), "Softmax": ("dim",), "Dropout": ("p",), "Dropout2d": ("p",), "Identity": (),
     "StochasticDepth": (), "Flatten": ("start_dim", "end_dim"), "Permute": ("dims",), "PixelShuffle": ("upscale_factor",),
     "ChannelShuffle": ("groups",), "MultiheadAttention": ("embed_dim", "num_heads"),
+    "LSTM": RECURRENT, "GRU": RECURRENT, "RNN": RECURRENT + ("nonlinearity",),
 }
 SAME = ("relu", "silu", "sigmoid", "tanh", "hardswish", "hardsigmoid", "softplus", "exp", "log", "sqrt", "rsqrt", "reciprocal", "neg",
         "abs", "sin", "cos", "erf", "matmul", "bmm", "contiguous", "clone", "maximum", "minimum")
@@ -52,6 +54,8 @@ NOTHING = ("lift_fresh_copy", "detach", "alias", "to", "_to_copy", "dropout", "f
 
 class Describer:
     def __init__(self, module, inputs):
+        if type(module).__name__ in LAYERS and len(inputs) == 1:  # a layer by itself: the step needs a module around it
+            module = torch.nn.Sequential(module).train(module.training)
         batch = torch.export.Dim("batch")
         shapes = tuple({0: batch} if isinstance(x, torch.Tensor) and x.dim() else None for x in inputs)
         self.module, self.program = module, torch.export.export(module, inputs, dynamic_shapes=shapes, strict=False)
@@ -147,6 +151,8 @@ class Describer:
         for i, (path, kind) in enumerate(chain):
             module = self.module.get_submodule(path)
             known = next((c.__name__ for c in type(module).__mro__ if c.__name__ in LAYERS and c.forward is type(module).forward), None)
+            if known is not None and LAYERS[known][:len(RECURRENT)] == RECURRENT:
+                return self.recurrent(node, chain[:i], path, known, module)
             if known is not None:
                 return self.layer(node, chain[:i], path, known, module)
         self.leaf = None
@@ -154,18 +160,17 @@ class Describer:
 
     def layer(self, node, chain, path, kind, module):
         reads = [n.name for n in node.all_input_nodes if n.name not in self.parameters and isinstance(n.meta["val"], torch.Tensor)]
-        if self.leaf and self.leaf[0] == path and any(r in self.leaf[1] for r in reads):  # one more operation inside of it
+        attends = kind == "MultiheadAttention"  # reads queries, then keys
+        if self.leaf and self.leaf[0] == path and (attends or any(r in self.leaf[1] for r in reads)):  # one more operation inside of it
             self.leaf[1].add(node.name)
             step, before, _ = self.steps[self.leaf[2]]
+            if attends:
+                before = before + [r for r in reads if r not in self.leaf[1] and r not in before]
             if kind == "MultiheadAttention" and "scaled_dot_product_attention" in str(node.target):
                 step["need_weights"] = False
             self.steps[self.leaf[2]] = (step, before, node.name)
             return
-        step = {"type": kind, "name": self.name(path[len(chain[-1][0]) if chain else 0:].lstrip("."))}
-        for name in LAYERS[kind]:
-            value = getattr(module, name)
-            step[name] = value is not None if name == "bias" else list(value) if isinstance(value, (tuple, torch.Size)) else value
-        self.layers.add(path)
+        step = self.known(chain, path, kind, module)
         if type(module).__name__ != kind:
             step["class"] = type(module).__name__
         if kind == "LayerNorm2d":
@@ -175,6 +180,29 @@ class Describer:
         step = {k: v for k, v in step.items() if v is not None}
         self.write(chain, step, reads[:1] if kind != "MultiheadAttention" else reads, node.name)
         self.leaf = (path, {node.name}, len(self.steps) - 1)
+
+    def known(self, chain, path, kind, module):
+        """The step of a layer, with the arguments of its constructor."""
+        step = {"type": kind, "name": self.name(path[len(chain[-1][0]) if chain else 0:].lstrip("."))}
+        for name in LAYERS[kind]:
+            value = getattr(module, name)
+            if name == "bias" and not isinstance(value, bool):
+                value = value is not None
+            step[name] = list(value) if isinstance(value, (tuple, torch.Size)) else value
+        if path in self.layers:  # one more call: its parameters are there
+            step["again"] = True
+        self.layers.add(path)
+        return step
+
+    def recurrent(self, node, chain, path, kind, module):
+        """One call of a recurrent layer; its zeros are part of it, its results are what `getitem` selects."""
+        if node.target is operator.getitem:
+            return self.function(node, chain)
+        if getattr(module, "proj_size", 0):
+            raise SystemExit(f"{path}: llmcost has no LSTM with proj_size")
+        if str(node.target).split(".")[1] in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+            self.write(chain, self.known(chain, path, kind, module), [node.args[0].name], node.name)
+        self.leaf = None
 
     def tensors(self, node):
         """What a node reads, parameters declared where they are first read."""
@@ -307,12 +335,13 @@ def describe(module, inputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("module", help="package.module:callable that makes the module")
-    parser.add_argument("shape", nargs="+", help="sizes of each input, the batch (at least 2) first: 2,3,224,224")
+    parser.add_argument("shape", nargs="+", help="sizes of each input, the batch (at least 2) first: 2,3,224,224; of integers: int:2,128")
     parser.add_argument("--check", metavar="LLMCOST", help="hold the description against what PyTorch counts")
     options = parser.parse_args()
     package, _, name = options.module.partition(":")
     module = getattr(importlib.import_module(package), name)().eval()
-    inputs = tuple(torch.randn([int(n) for n in shape.split(",")]) for shape in options.shape)
+    sizes = [(shape.startswith("int:"), [int(n) for n in shape.removeprefix("int:").split(",")]) for shape in options.shape]
+    inputs = tuple(torch.zeros(size, dtype=torch.long) if integers else torch.randn(size) for integers, size in sizes)
     text = describe(module, inputs)
     if not options.check:
         return print(text)
@@ -323,7 +352,7 @@ def main():
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write(text)
         file.flush()
-        said = subprocess.run([options.check, "--config", file.name, "--batch", options.shape[0].split(",")[0], "--format", "json"],
+        said = subprocess.run([options.check, "--config", file.name, "--batch", str(sizes[0][1][0]), "--format", "json"],
                               capture_output=True, text=True)
     if said.returncode:
         raise SystemExit(said.stderr)

@@ -31,7 +31,8 @@ struct repo_id {
 /// A file in the cache.
 struct hub_file {
     std::filesystem::path path;
-    std::string commit;  ///< commit of the repository, 40 hexadecimal digits
+    std::string commit;                    ///< commit of the repository, 40 hexadecimal digits
+    std::optional<std::string> content{};  ///< the file, if the cache could not be written
 };
 
 /// Parses `org/name` or `org/name@revision`.
@@ -66,11 +67,13 @@ void if_possible(const Write& write) {
 ///
 /// The cache contains only complete files, even after an error.
 ///
-/// Throws: `error` with `not_found` if the file is missing, private or gated, `network` if the Hub cannot be reached or
-/// its response is invalid, `io` if the cache cannot be written.
+/// Throws: `error` with `not_found` if the file is missing, `no_access` if it is private or gated, `network` if the Hub
+/// cannot be reached or its response is invalid, `io` if the cache cannot be written.
 hub_file download(const repo_id& id, std::string_view filename, const hub_options& options);
 
 /// The cached file, otherwise a download. Commands that name a model use this function.
+///
+/// If the cache cannot be written, `hub_file::content` holds the file.
 ///
 /// Throws: `error` with `not_found`, without network access, if the Hub has reported that this commit has no such file.
 /// For a branch or tag, which may have moved since, this applies only offline.

@@ -25,6 +25,7 @@
 #include <llmcost/forward/composite.hpp>
 #include <llmcost/forward/encoder.hpp>
 #include <llmcost/forward/encoder_decoder.hpp>
+#include <llmcost/model/composed_model.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/trace.hpp>
 // IWYU pragma: end_exports

@@ -88,7 +88,8 @@ TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of
         " --set hidden_size=256 --set num_hidden_layers=2 --set intermediate_size=512"
         " --set num_attention_heads=4 --set num_key_value_heads=2 --set head_dim=64 --set vocab_size=1000"
         " --batch 2 --sequence 64";
-    const std::string line = "train" + tiny + " --adapter qlora:r=8,targets=all-linear";
+    const std::string line =
+        "train" + tiny + " --attention-implementation eager --adapter qlora:r=8,targets=all-linear";
     const auto json = nlohmann::json::parse(printed(line + " --precision bf16 --format json"));
     CHECK(json["trainable"] == 65'536);
     CHECK(json["saved_bytes"] == 4'782'084);
@@ -98,7 +99,7 @@ TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of
     CHECK(json["peak"]["TEMP"] == 1'024'000);
     CHECK(json["peak"]["OPT"] == 524'400);
     CHECK(has(printed(line + " --precision bf16"), "frozen weights in bitsandbytes"));
-    CHECK(has(refused(line), "qlora requires --precision bf16"));
+    CHECK(has(refused(line + " --precision fp32"), "qlora requires --precision bf16"));
 }
 
 TEST_CASE("an adapted model at several workloads is a table whose rows name the adapter") {
@@ -131,10 +132,50 @@ TEST_CASE("what no adapter can be is refused, and what is likely a mistake is to
     const adapter_folder other_metric(R"({"peft_type": "LORA", "target_modules": ["q_proj", "c_attn"]})");
     const outcome got = llmcost_line(train + other_metric.file());
     CHECK(got.code == 0);
-    CHECK(got.err == "llmcost: warning: --adapter: no module 'c_attn' in this model\n");
+    CHECK(got.err == "llmcost: warning: --adapter: no module 'c_attn' in this model; the other targets are trained\n");
     const adapter_folder bad(R"({"peft_type": "LORA", "rank": 8})");
     CHECK(has(refused(train + bad.file(), {}, 3), "/rank: unknown key of this kind of adapter"));
     CHECK(has(refused("--config " + bad.file(), {}, 3), "this is the configuration of an adapter (PEFT)"));
+}
+
+// PEFT 0.21.2 trains o_proj and down_proj of Phi-3.5: 32 layers, rank 32 for 3,072 + 3,072 and 8,192 + 3,072
+TEST_CASE("targets that match only in part are trained, and the others are a warning") {
+    const outcome got = llmcost_line(
+        "train --model microsoft/Phi-3.5-mini-instruct --sequence 16 --format json --adapter "
+        "lora:r=32,targets=q_proj+k_proj+v_proj+o_proj+gate_proj+up_proj+down_proj");
+    CHECK(got.code == 0);
+    CHECK(has(got.out, "\"trainable\": 17825792"));
+    for (const char* name : {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"})
+        CHECK(has(got.err, std::string("no module '") + name + "' in this model"));
+    CHECK(!has(got.err, "'o_proj'"));
+    // a module that is not frozen is no target of PEFT
+    CHECK(has(refused("train" + small_llama_model + " --adapter freeze:lm_head+nothing"), "no module 'nothing'"));
+}
+
+// Recorded training steps of Transformers 5.23 and PEFT 0.21.2
+TEST_CASE("buffers of all families are counted, and all-linear leaves out the layer that computes logits") {
+    const auto step = [](const std::string& config, const std::string& rest) {
+        return nlohmann::json::parse(
+            printed("train --config " + config_of(config) + " --attention-implementation eager --format json " + rest));
+    };
+    const std::string two_layers = " --set num_hidden_layers=2 --batch 2 --sequence 64";
+    const nlohmann::json all_linear =
+        step("FacebookAI__xlm-roberta-base", "--adapter lora:r=8,targets=all-linear" + two_layers);
+    CHECK(all_linear["trainable"] == 233472);
+    CHECK(all_linear["peak"]["BUFFER"] == 8224);
+    CHECK(all_linear["peak"]["total"] == 1231088344);
+    CHECK(step("FacebookAI__xlm-roberta-base", "--adapter bitfit" + two_layers)["peak"]["total"] == 1224883024);
+    CHECK(step("Salesforce__codegen-16B-multi", "--set n_layer=2 --sequence 64")["peak"]["BUFFER"] == 1048576);
+    CHECK(step("facebook__xglm-1.7B", "--set num_layers=2 --sequence 64")["peak"]["BUFFER"] == 16793600);
+}
+
+// Recorded: the identity matrix of DoRA's norm and its product exist until the layer returns
+TEST_CASE("DoRA of MLP projections has the recorded activations within 1 %") {
+    const nlohmann::json json = nlohmann::json::parse(
+        printed("train --config " + config_of("microsoft__Phi-3-mini-4k-instruct") +
+                " --set num_hidden_layers=4 --batch 2 --sequence 256 --precision bf16 --format json --adapter "
+                "dora:r=16,targets=gate_up_proj+down_proj --attention-implementation sdpa"));
+    CHECK(json["peak"]["ACT"].get<double>() == doctest::Approx(1298425856).epsilon(0.01));
 }
 
 // 28 layers, queries 1,024 x 2,048, values 1,024 x 1,024

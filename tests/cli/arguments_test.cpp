@@ -45,14 +45,18 @@ TEST_CASE("options take their value after a blank or an equals sign; other argum
     CHECK(read({"--config", "-"}).text(option::config) == "-");
     CHECK(read({"--set", "a=1", "--set=b=2"}).all(option::set) == std::vector<std::string_view>{"a=1", "b=2"});
     CHECK(read({"-h"}).has(option::help));
-    CHECK(read({"--model="}).text(option::model, "none") == "");
+    CHECK(complaint_of({"--model="}) == "--model: requires a value: --model NAME");
 }
 
 TEST_CASE("errors of a command line name the nearest option") {
     CHECK(complaint_of({"--bach", "3"}) == "no option '--bach'; nearest: --batch");
     CHECK(complaint_of({"--scope"}) == "no option '--scope'; nearest: --scopes");
     CHECK(complaint_of({"-x\x1b"}) == "no option '-x\\x1b' (see --help)");
-    CHECK(complaint_of({"--gpu", "h100"}) == "no option '--gpu' (see --help)");
+    CHECK(complaint_of({"--gpu", "h100"}) == "no option '--gpu'");  // run_commands names the commands with --device
+    CHECK(complaint_of({"--ctx", "2048"}) == "no option '--ctx'; use --sequence 2048 or --input 2048");
+    CHECK(complaint_of({"--Max_New_Tokens=9"}) == "no option '--Max_New_Tokens'; use --output 9");
+    CHECK(complaint_of({"--batch-size", "--tree"}) == "no option '--batch-size'; use --batch N|LIST");
+    CHECK(complaint_of({"--json"}) == "no option '--json'; use --format json");
     CHECK(complaint_of({"--batch"}) == "--batch: requires a value: --batch N|LIST");
     CHECK(complaint_of({"--batch", "--tree"}) == "--batch: requires a value: --batch N|LIST");
     CHECK(complaint_of({"--tree=3"}) == "--tree: takes no value, found '3'");
@@ -62,10 +66,41 @@ TEST_CASE("errors of a command line name the nearest option") {
     CHECK(complaint_of({"--dtype", "bf17"}).ends_with("; found 'bf17'"));
 }
 
+TEST_CASE("numbers have the suffixes of vLLM, exponents and underscores, and are exact") {
+    const auto batch = [](const std::string& text) {
+        return parse_workload(read({"--batch", text})).base_workload.batch;
+    };
+    // vllm/engine/arg_utils.py, human_readable_int: 1k is 1,000, 1K is 1,024, 25.6k is 25,600
+    CHECK(batch("1k") == 1000);
+    CHECK(batch("1K") == 1024);
+    CHECK(batch("25.6k") == 25600);
+    CHECK(batch("128K") == 131072);
+    CHECK(batch("2m") == 2'000'000);
+    CHECK(batch("1M") == 1 << 20);
+    CHECK(batch("8_192") == 8192);
+    CHECK(batch("1e4") == 10000);
+    CHECK(batch("1.5e+3") == 1500);
+    CHECK(complaint_of({"--batch", "8,192x"}) != "");
+    CHECK(complaint([] { return parse_integer("--batch", "8,192", 1); }) ==
+          "--batch: expected a whole number from 1 to 2147483647, found '8,192'; without commas: 8192");
+}
+
+TEST_CASE("choices and element types may have any case") {
+    const workload_request parsed = parse_workload(
+        read({"--dtype", "BF16", "--activation-dtype", "Torch.Float16", "--cache-dtype", "FP8", "--logits", "LAST"}));
+    CHECK(parsed.base_workload.weights == dtype::bfloat16);
+    CHECK(parsed.base_workload.activations == dtype::float16);
+    CHECK(parsed.base_workload.cache == dtype::float8_e4m3fn);
+    CHECK(parsed.base_workload.head == llmcost::logits::last);
+    CHECK(parse_workload(read({"--dtype", "half"})).base_workload.weights == dtype::float16);
+}
+
 TEST_CASE("numbers are strict") {
     const std::string range = "--batch: expected a whole number from 1 to 2147483647, found ";
     for (const std::string bad :
-         {"0", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x10", "2147483648", "99999999999999999999999", ""})
+         {"0",    "-1", "+1",  " 1",  "1 ",      "1.0", "0x10", "2147483648", "99999999999999999999999",
+          "",     "k",  "1kk", "1.5", "1.2345k", "1_",  "_1",   "1__0",       "1e",
+          "1e99", "3G", "1e-3"})
         CHECK(complaint_of({"--batch=" + bad}) == range + "'" + bad + "'");
     CHECK(complaint_of({"--batch", "-5"}) == range + "'-5'");
     CHECK(complaint_of({"--batch=2147483647"}) == "");

@@ -38,6 +38,34 @@ TEST_CASE("models stand side by side with differences and ratios") {
     CHECK(has(printed(two + " google/gemma-2-2b params"), "          C       C − A    C / A\n"));
 }
 
+TEST_CASE("four models or more are rows") {
+    const std::string four = two + " google/gemma-2-2b Qwen/Qwen3-8B";
+    CHECK(printed(four + " params weight_bytes") ==
+          "batch 1, sequence 1,024, past 0\n"
+          "model                     params  weight_bytes\n"
+          "meta-llama/Llama-3.2-1B  1.236 G      2.30 GiB\n"
+          "Qwen/Qwen3-0.6B          596.0 M      1.11 GiB\n"
+          "google/gemma-2-2b        2.614 G      4.87 GiB\n"
+          "Qwen/Qwen3-8B            8.191 G      15.3 GiB\n");
+    CHECK(printed(four + " params --format latex") ==
+          "% \\usepackage{booktabs}\n"
+          "\\begin{tabular}{lr}\n"
+          "\\toprule\n"
+          "model & params \\\\\n"
+          "\\midrule\n"
+          "meta-llama/Llama-3.2-1B & 1.236 G \\\\\n"
+          "Qwen/Qwen3-0.6B & 596.0 M \\\\\n"
+          "google/gemma-2-2b & 2.614 G \\\\\n"
+          "Qwen/Qwen3-8B & 8.191 G \\\\\n"
+          "\\bottomrule\n"
+          "\\end{tabular}\n");
+    CHECK(
+        has(printed(four), "model                     params   active    flops  weight_bytes  cache_bytes_per_token"));
+    CHECK(has(printed(four + " params --format csv"), "params,Qwen/Qwen3-8B,qwen3,all,1,1024,0,8190735360,"));
+    const std::string lists = printed(four + " flops --batch 1,2 --format markdown");
+    CHECK(has(lists, "batch 2, sequence 1,024, past 0\n\n| model | flops |\n| --- | ---: |\n"));
+}
+
 TEST_CASE("without words parameters, counts, cache, what training keeps and memory are compared") {
     const auto c = nlohmann::json::parse(printed(two + " --format json"));
     CHECK(c["models"][1] == nlohmann::json({{"name", "Qwen/Qwen3-0.6B"}, {"model_type", "qwen3"}}));

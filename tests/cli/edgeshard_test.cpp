@@ -110,7 +110,7 @@ TEST_CASE("EdgeShard Profiler: a layer of Llama-3.1-8B, and modules down to thos
     for (const auto& row : nodes_described_as(large, "LlamaDecoderLayer"))
         CHECK((row[6] == "218112000" && row[8] == "416.016"));
     // 10 L + 3 of them, and Llama's rotation and residuals between
-    const edgeshard_file f = parsed(printed(inner + " --level layer"));
+    const edgeshard_file f = parsed(printed(inner + " --level module"));
     CHECK(has(f.head[1], "(modules=163, "));
     CHECK(nodes_described_as(f, "Linear").size() == std::size_t{7 * 16});
     CHECK(nodes_described_as(f, "SiLUActivation").size() == 16);

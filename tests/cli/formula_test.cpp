@@ -230,6 +230,8 @@ std::string latex_terms_in(const std::string& text, const counted& sizes) {
             const std::size_t begin = line.find("& ") + 2;
             const std::string term = without_latex(line.substr(begin, line.find(" && ") - begin));
             sum += reader(term, names).sum();
+        } else if (line == "  \\end{aligned}") {
+            return digits(sum);
         } else if (line.starts_with("  \\end{aligned} & ")) {
             const std::size_t begin = std::string_view("  \\end{aligned} & ").size();
             const std::string condition = without_latex(line.substr(begin, line.rfind(" \\\\") - begin));
@@ -271,9 +273,9 @@ TEST_CASE("a figure is a polynomial, with where it holds") {
           "    B·(66560·S² + 66560·S·P + 167697920·S)\n");
     CHECK(printed("formula --model meta-llama/Llama-3.2-1B --format latex cache") ==
           "% cache of all in meta-llama/Llama-3.2-1B, all logits\n"
-          "\\[ \\mathrm{cache\\_all}(B, S, P) = \\begin{cases}\n"
-          "  B (16384 S + 16384 P) &  \\\\\n"
-          "\\end{cases} \\]\n");
+          "\\[ \\mathrm{cache\\_all}(B, S, P) =\n"
+          "  B (16384 S + 16384 P)\n"
+          "\\]\n");
     const auto j = nlohmann::json::parse(printed("formula --model google-bert/bert-base-uncased --format json exp"));
     CHECK(j["scope"] == "all");
     CHECK(j["formulas"][0]["figure"] == "exp");
@@ -407,4 +409,43 @@ TEST_CASE("what is no polynomial is refused") {
           "llmcost: saved_bytes: not supported: it is not a polynomial, because tensors share storage\n");
     CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
+}
+
+// one polynomial for all workloads has no cases: neither braces nor a condition
+TEST_CASE("a formula with one case has no condition") {
+    const std::string model = "formula --model meta-llama/Llama-3.2-1B flops --format ";
+    for (const char* language : {"latex", "python", "c"}) {
+        const std::string terms = printed(model + language + " --terms");
+        for (const std::string& text : {printed(model + language), terms})
+            for (const char* part : {"cases", "if True", "if (1)", "raise", "return -1", "-1 where", " &  "})
+                CHECK_MESSAGE(!has(text, part), language << ' ' << part);
+    }
+    CHECK(has(printed("formula --model google-bert/bert-base-uncased flops --format latex"), "\\begin{cases}"));
+}
+
+// matrix products of a decoder layer: 2 FLOPs per weight and token, 4 per score and element of a head
+TEST_CASE("coefficients in named sizes are those of the layers") {
+    CHECK(printed("formula --named-sizes --model meta-llama/Llama-3.2-1B torch_flops") ==
+          "B sequences, S new tokens each, P tokens each in the KV cache\n"
+          "\n"
+          "torch_flops of all in meta-llama/Llama-3.2-1B, all logits\n"
+          "  L = 16 layers, h = 2048 hidden size, k = 8 key/value heads, d = 64 head size, f = 8192 MLP size, "
+          "V = 128256 vocabulary\n"
+          "    4·B·S²·L·h\n"
+          "    + 4·B·S·P·L·h\n"
+          "    + B·S·(4·L·h·k·d + 4·L·h² + 6·L·h·f + 2·h·V)\n");
+    CHECK(has(printed("formula --named-sizes --model meta-llama/Llama-3.2-1B --format latex cache"),
+              "% L = 16 layers, k = 8 key/value heads, d = 64 head size\n"
+              "\\[ \\mathrm{cache} =\n"
+              "  2 B S L k d\n"
+              "  + 2 B P L k d\n"
+              "\\]\n"));
+    // attention, MLP, two norms; embeddings of 512 positions and two segments, their norm, pooler, head
+    CHECK(
+        has(printed("formula --named-sizes --model google-bert/bert-base-uncased params"), "4·L·h² + 2·L·h·f + 9·L·h"));
+    // routed experts: t of E
+    CHECK(has(printed("formula --named-sizes --model Qwen/Qwen3-30B-A3B torch_flops"),
+              "B·S·(4·L·h·a·d + 4·L·h·k·d + 6·L·h·t·e + 2·L·h·E + 2·h·V)"));
+    CHECK(has(refused("formula --named-sizes --format c --model meta-llama/Llama-3.2-1B"), "--named-sizes"));
+    CHECK(has(refused("formula --named-sizes --terms --model meta-llama/Llama-3.2-1B"), "--terms"));
 }

@@ -95,8 +95,16 @@ TEST_CASE("provenance tells what the figures rest on") {
     const outcome got = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", quantized});
     CHECK(has(got.out, "weights as in quantization_config (78.7 % quantized)"));
     const std::string unknown = R"(quantization_config={"quant_method":"nobody"})";
-    const outcome unapplied = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
-    CHECK(has(unapplied.out, "quantization_config not applied"));
+    // weights whose layout is not known have no size; other metrics do not depend on it
+    for (const char* command : {"", " memory", " fit", " weight_bytes"}) {
+        CAPTURE(command);
+        CHECK(has(refused(command + (" " + llama) + " --set " + unknown +
+                              (std::string(command) == " fit" ? " --memory 80GiB" : ""),
+                          {}, 3),
+                  "unsupported method; expected fp8"));
+    }
+    CHECK(has(printed(llama + " --set " + unknown + " params --format csv"), "all,1235814400"));
+    CHECK(has(printed(llama + " --set " + unknown + " --dtype bfloat16"), "quantization_config not applied"));
     CHECK(has(printed(llama + " --set quantization_config={\"quant_method\":\"fp8\"} --dtype bfloat16"),
               "quantization_config not applied"));
     CHECK(has(printed("--config " + config_of("google-t5__t5-small")), "encoder sequence as the decoder"));

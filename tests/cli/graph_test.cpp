@@ -124,8 +124,8 @@ TEST_CASE("what a graph cannot be asked is refused") {
     CHECK(refused(small_graph + " --format chakra --out x", {}, 3) ==
           "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler "
           "libprotobuf-dev)\n");
-    CHECK(refused(small_graph + " --out /nonexistent/file", {}, 3) ==
-          "llmcost: /nonexistent/file: cannot be written\n");
+    CHECK(refused(small_graph + " --out /nonexistent/file", {}, 1) ==
+          "llmcost: /nonexistent/file: cannot be written: No such file or directory\n");
 }
 
 TEST_CASE("DOT is what Graphviz draws, where it is there, with a frame for each device of a split") {

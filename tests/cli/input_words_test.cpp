@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <iterator>
 #include <string>
 
 using namespace llmcost::testing;
@@ -78,4 +79,37 @@ TEST_CASE("commands ask for no more tokens than a model was made for, unless the
     CHECK(has(printed("fit --memory 24GB" + bert), "of 512 tokens each"));
     CHECK(has(printed("memory --model openai-community/gpt2"), "1,024 tokens"));
     CHECK(has(refused("memory --sequence 600" + bert), "requires 600 positions and the model has 512"));
+}
+
+// a residual network and a perceptron have no attention, and no engine for language models runs them
+TEST_CASE("models without tokens are not described in terms of tokens, engines and attention") {
+    const temporary_folder folder;
+    const std::string path = (folder.path() / "mlp.json").string();
+    std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", 784]}},
+        "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 256}, {"type": "ReLU"},
+        {"type": "Linear", "name": "fc2", "in_features": 256, "out_features": 10}]})";
+    for (const std::string& model : {std::string(" --model torchvision/resnet50"), " --config " + path}) {
+        const std::string html = (folder.path() / "page.html").string();
+        for (const std::string& command :
+             {std::string(), std::string("memory"), std::string("train"), std::string("fit --memory 24GB"),
+              std::string("latency --device h100_sxm"), "report --html " + html, std::string("flops")}) {
+            std::string text = printed(command == "flops" ? model + " flops" : command + model);
+            if (command.starts_with("report")) {
+                std::ifstream in(html);
+                text.assign(std::istreambuf_iterator<char>(in), {});
+                text.erase(0, text.find("<body"));
+                text.erase(text.find("<script"));
+            }
+            for (const char* term : {"vllm", "eager attention", "all scores", "sequence length", "KV cache bfloat16",
+                                     "tensor-parallel", "llmcost serve"})
+                CHECK_MESSAGE(!has(text, term), command << model << ": " << term);
+        }
+    }
+    CHECK(printed("--model torchvision/resnet50 flops").find("with input batchsize 1 and image size 224x224:") !=
+          std::string::npos);
+    CHECK(has(printed("memory --model torchvision/resnet50"), "1 image · pytorch · float32 weights"));
+    CHECK(has(printed("memory --model torchvision/resnet50 --engine vllm"), "1 image · vllm · "));
+    CHECK(has(printed("memory --model google/vit-base-patch16-224"), "1 image · pytorch · "));
+    CHECK(
+        has(printed("train --model google/vit-base-patch16-224 --attention-implementation eager"), "eager attention"));
 }

@@ -30,13 +30,13 @@ TEST_CASE("what fits ends with 0, what does not with 8, and both are answered") 
         CHECK(fits["fits"] == true);
         CHECK(fits["available"] == 80'000'000'000);
         CHECK(answered_with(command + small + " --memory 1GiB", 8)["fits"] == false);
-        CHECK(answered_with(command + small + " --device h100_sxm")["available"] == 80'000'000'000);
+        CHECK(answered_with(command + small + " --device h100_sxm")["available"] == 84'943'715'696);  // 79.11 GiB
     }
     CHECK(answered_with("memory" + small)["fits"] == nullptr);
     CHECK(answered_with("train" + small)["available"] == nullptr);
     const std::string page = printed("memory --dtype bfloat16" + small + " --memory 24G");
-    CHECK(has(page, "(24G), "));
-    CHECK(has(page, " of 24.0 GiB (24G), "));
+    CHECK(has(page, "(24G; 24GB is 22.4 GiB), "));
+    CHECK(has(page, " of 24.0 GiB (24G; 24GB is 22.4 GiB), "));
 }
 
 TEST_CASE("parts of memory add up") {
@@ -81,9 +81,66 @@ TEST_CASE("a step is told with its schedule, and executes all of its passes") {
     CHECK(has(printed("train --shards 2 --fsdp" + small), "one of 2 devices, FSDP"));
 }
 
+// transformers/modeling_utils.py of 5.23: `from_pretrained` has dtype="auto" and the attention "sdpa" by default
+TEST_CASE("a step without options has the dtype of the configuration and sdpa, and its verdict says so") {
+    CHECK(has(printed("train" + small), "adamw · bf16 · sdpa\n"));
+    CHECK(answered_with("train" + small)["peak"] ==
+          answered_with("train --precision bf16 --attention-implementation sdpa" + small)["peak"]);
+    CHECK(has(printed("train --memory 80GB" + small), " free; with bf16, sdpa, adamw\n"));
+    CHECK(has(printed("fit --training --memory 80GB" + small), " free; with bf16, sdpa, adamw\n"));
+    CHECK(has(printed("train --set torch_dtype=float32" + small), "adamw · fp32 · sdpa\n"));
+    CHECK(has(printed("train --set torch_dtype=float16" + small), "adamw · fp16 · sdpa\n"));
+    // no dtype in the file; no fused attention: position biases
+    CHECK(has(printed("train --sequence 16 --config " + config_of("google-t5__t5-small")),
+              "adamw · fp32 · eager attention\n"));
+    CHECK(printed("train --master-weights" + small) == printed("train --precision bf16 --master-weights" + small));
+    CHECK(has(refused("train --set torch_dtype=float32 --master-weights" + small),
+              "--master-weights: requires --precision bf16"));
+}
+
+TEST_CASE("where a step does not fit, the change with which it does is named, and fits") {
+    const std::string step = "train --model meta-llama/Llama-3.1-8B --memory 24GB";
+    const auto f = answered_with(step, 8);
+    REQUIRE(f["fits_with"].is_string());
+    const std::string change = f["fits_with"];
+    CHECK(has(change, "--recompute full"));
+    CHECK(answered_with(step + ' ' + change)["fits"] == true);
+    CHECK(has(printed(step, {}, 8), "\nFits with " + change + ": "));
+    CHECK(answered_with("train --memory 80GB" + small)["fits_with"] == nullptr);
+}
+
+// vllm/config/model.py, `_get_and_verify_max_len`: YaRN has original length x factor, linear and dynamic scaling have
+// max_position_embeddings x factor, longrope and llama3 have max_position_embeddings; that of Gemma 3 is scaled already
+TEST_CASE("the longest context follows RoPE scaling") {
+    const auto longest = [](const std::string& scaling) {
+        return answered_with("fit --memory 4TB --model Qwen/Qwen3-8B" + scaling)["max_context"].get<std::int64_t>();
+    };
+    CHECK(longest("") == 40'960);
+    const std::string yarn =
+        R"( --set rope_scaling={"rope_type":"yarn","factor":4.0,"original_max_position_embeddings":32768})";
+    CHECK(longest(yarn) == 131'072);
+    CHECK(longest(R"( --set rope_scaling={"type":"linear","factor":2})") == 81'920);
+    CHECK(longest(R"( --set rope_scaling={"type":"dynamic","factor":2.0})") == 81'920);
+    CHECK(answered_with("fit --memory 4TB --model meta-llama/Llama-3.1-8B")["max_context"] == 131'072);
+    CHECK(answered_with("fit --memory 4TB --dtype int4 --model openai/gpt-oss-20b")["max_context"] == 131'072);
+    const auto gemma = llmcost_line(
+        R"(memory --format json --sequence 200000 --model google/gemma-3-1b-it --set rope_scaling={"rope_type":"linear","factor":8.0})");
+    CHECK(has(gemma.err, "200,000 tokens exceed the context length of 32,768"));
+
+    const std::string at = "warning: Qwen/Qwen3-8B: 50,000 tokens exceed the context length of 40,960\n";
+    for (const char* command : {"memory", "train --recompute full", "fit --memory 4TB", "memory --batch 1,2"}) {
+        const std::string line = std::string(command) + " --model Qwen/Qwen3-8B --sequence 50000";
+        CAPTURE(line);
+        CHECK(has(llmcost_line(line).err, at));
+        CHECK(llmcost_line(line + yarn).err == "");
+    }
+}
+
 TEST_CASE("FLOPs of a training step are told by every convention, and as shares of a peak") {
-    const auto step = answered_with("train --batch 2 --sequence 64 --recompute full --config " +
-                                    config_of("openai-community__gpt2") + " --device h100_sxm --step-seconds 0.5");
+    const auto step = answered_with(
+        "train --batch 2 --sequence 64 --recompute full --precision fp32 "
+        "--attention-implementation eager --config " +
+        config_of("openai-community__gpt2") + " --device h100_sxm --step-seconds 0.5");
     const auto& all = step["utilisation"]["conventions"];
     // GPT-2: 124,439,808 parameters, 786,432 of them positions; 12 layers of 12 heads of 64
     const std::int64_t tokens = 128, scores = std::int64_t{12} * 12 * 768 * 64;
@@ -137,8 +194,10 @@ TEST_CASE("wrong questions about memory are refused") {
               "--zero: not supported with --optimizer lomo, which updates parameters during backward"));
     CHECK(has(refused("train --optimizer lomo --gradient-accumulation 2" + small),
               ":in-backward cannot be combined with"));
-    CHECK(has(refused("train --master-weights" + small), "--master-weights: requires --precision bf16"));
-    CHECK(has(refused("train --gradient-dtype bf16" + small), "--gradient-dtype: bf16 requires --precision bf16"));
+    CHECK(
+        has(refused("train --precision fp32 --master-weights" + small), "--master-weights: requires --precision bf16"));
+    CHECK(has(refused("train --precision fp32 --gradient-dtype bf16" + small),
+              "--gradient-dtype: bf16 requires --precision bf16"));
     CHECK(has(refused("train --optimizer galore:rank=0" + small), "--optimizer: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter type or file 'lra'; nearest: lora"));
     CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
@@ -146,7 +205,7 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("train --adapter lora:targets=nothing" + small), "no module 'nothing' in this model"));
     CHECK(has(refused("train --adapter lora --config " + config_of("state-spaces__mamba-130m-hf")), "use targets="));
     CHECK(has(refused("train --batch 0" + small), "--batch: expected a whole number from 1"));
-    CHECK(has(refused("memory --memory 24XB" + small), "expected a size such as 24GB, 80GiB or 24G"));
+    CHECK(has(refused("memory --memory 24XB" + small), "expected a size with a unit, such as 24GB (decimal)"));
     CHECK(has(refused("memory --memory 0GB" + small), "expected a size from 1 byte"));
     CHECK(has(refused("memory --device h100 --memory 1GB" + small), "cannot be combined"));
     CHECK(has(refused("memory --engine vlm" + small), "no engine 'vlm'; nearest: vllm"));
@@ -185,14 +244,21 @@ TEST_CASE("with an engine's own memory of its log, blocks of the cache are those
     CHECK(card["runtime"] == 1'237'612'953);
 
     CHECK(memory_of("--model Qwen/Qwen3-0.6B")["cache_blocks"] == nullptr);  // of no device
-    CHECK(memory_of("--model openai/gpt-oss-20b --memory 80GB")["cache_blocks"] ==
-          nullptr);  // sliding windows next to full attention
+    // windows next to full attention: two groups of 12 layers with blocks of 12 · 16 · 2,048 bytes
+    const auto windows = memory_of("--model openai/gpt-oss-20b --memory 80GB --sequence 1 --past 8191");
+    const auto blocks = windows["cache_blocks"].get<std::int64_t>();
+    CHECK(blocks == windows["cache_available"].get<std::int64_t>() / (12 * 16 * 2048));
+    CHECK(windows["cache_tokens"] == blocks / 2 * 16);
+    CHECK(windows["cache_concurrency"].get<double>() == doctest::Approx(static_cast<double>(blocks) / (512 + 513)));
+    CHECK(windows["cache_allocated"] == std::int64_t{12} * 16 * 2048 * (512 + 513));
+    CHECK(memory_of("--model openai/gpt-oss-20b --memory 80GB --engine sglang")["cache_blocks"] == nullptr);
     CHECK(memory_of("--model Qwen/Qwen3-0.6B --memory 80GB --engine none")["cache_tokens"] == nullptr);
     const std::string page =
         printed("memory --model Qwen/Qwen3-0.6B --memory 24GB --dtype bfloat16 --gpu-memory-utilization 0.9");
     CHECK(has(page, "KV cache capacity: "));
     CHECK(has(page, " (0.9 of 24GB): "));
     CHECK(has(page, " blocks of 16 tokens, "));
+    CHECK(has(page, "Maximum concurrency: "));
     CHECK(has(refused("memory --model Qwen/Qwen3-0.6B --engine sglang --gpu-memory-utilization 0.9"),
               "supported only with --engine vllm"));
     CHECK(has(refused("fit --model Qwen/Qwen3-0.6B --memory 24GB --training --engine-memory 1GiB"),

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include <llmcost/cli/args/text.hpp>
+
 // `llmcost ops` and `llmcost levels`: their tables, their members, what they refuse.
 namespace llmcost::testing {
 namespace {
@@ -24,6 +26,18 @@ int lines_with(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("one pass has one time in ops, report and eager latency: casts take none") {
+    const std::string pass = " --model meta-llama/Llama-3.2-1B --device h100 --sequence 64";
+    const auto ops = nlohmann::json::parse(printed("ops" + pass + " --format json"));
+    const auto last = nlohmann::json::parse(printed("ops" + pass + " --logits last --format json"));
+    const auto step = nlohmann::json::parse(printed("latency --execution eager" + pass + " --format json"));
+    double seconds = 0;
+    for (const auto& kernel : step["ops"]) seconds += kernel["seconds"].get<double>();
+    CHECK(seconds == doctest::Approx(last["seconds"].get<double>()));
+    CHECK(step["host_seconds"].get<double>() == doctest::Approx(last["host_seconds"].get<double>()));
+    CHECK(has(printed("report" + pass), llmcost::cli::detail::duration(ops["seconds"].get<double>()) + "</td>"));
+}
 
 TEST_CASE("operations are told one by one, those of like layers together") {
     const std::string text = printed("ops" + gpt2);

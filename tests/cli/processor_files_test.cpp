@@ -69,6 +69,27 @@ TEST_CASE("a file of several processors, as it is published, is read by each") {
     CHECK(has(result.out, "\"image_tokens\": 1222"));
 }
 
+TEST_CASE("ModelOpt's file next to a configuration is its quantization") {
+    const model_folder folder(
+        R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "vocab_size": 128256,)"
+        R"( "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,)"
+        R"( "dtype": "bfloat16"})");
+    const std::string command_line = folder.line("--format csv weight_bytes");
+    CHECK(has(printed(command_line), "16060522496"));
+    folder.write_sibling("hf_quant_config.json",
+                         R"({"producer": {"name": "modelopt", "version": "0.29.0"}, "quantization": {"quant_algo":)"
+                         R"( "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})");
+    // linear layers in one byte per parameter, with two scales of 4 bytes each
+    CHECK(has(printed(command_line), std::to_string(16060522496 - 6979321856 + 224 * 8)));
+    CHECK(has(printed(folder.line("--format csv weight_bytes --quantization none")), "16060522496"));
+    CHECK(has(printed(folder.line("--format csv weight_bytes --dtype bfloat16")), "16060522496"));
+    folder.write_sibling("hf_quant_config.json", R"({"quantization": {"quant_algo": "W4A8_AWQ"}})");
+    CHECK(has(refused(command_line, {}, 3), "/quantization_config/quantization/quant_algo: unsupported algorithm"));
+    CHECK(has(printed(folder.line("--quantization fp8")), "weights as in fp8 checkpoints"));
+    folder.write_sibling("hf_quant_config.json", R"({"quantization": )");
+    CHECK(has(refused(command_line, {}, 3), "hf_quant_config.json"));
+}
+
 TEST_CASE("what files beside a configuration say that cannot be is an error of theirs") {
     const model_folder folder(tiny_whisper);
     const std::string command_line = folder.line("--audio 5 --sequence 4 --format csv flops");

@@ -60,6 +60,28 @@ struct recorded {
 }  // namespace
 
 // the numbers that the task of the project states for this model
+TEST_CASE("metrics of a training step have its forward, backward and optimizer") {
+    const std::string model = "--model Qwen/Qwen3-0.6B --sequence 64 --batch 2 --training";
+    const auto json = nlohmann::json::parse(printed(model + " flops torch_flops params --format json"));
+    const auto count_of = [&](std::size_t phase) {
+        return json["query"]["phases"][phase]["figures"]["flops"].get<std::int64_t>();
+    };
+    CHECK(count_of(0) == json["totals"]["flops"]);
+    CHECK(count_of(1) == json["training"]["backward"]["flops"]);
+    // AdamW: 9 FLOPs per parameter, and one per tensor for the step count
+    const auto step = nlohmann::json::parse(printed("train --format json --model Qwen/Qwen3-0.6B --sequence 64"));
+    const auto& optimizer = step["optimizer"]["primitives"];
+    CHECK(count_of(2) == optimizer["add"].get<std::int64_t>() + optimizer["mult"].get<std::int64_t>());
+    CHECK(json["query"]["figures"]["flops"] == count_of(0) + count_of(1) + count_of(2));
+    CHECK(json["query"]["figures"]["params"] == 596'049'920);
+    CHECK_FALSE(json["query"]["phases"][2]["figures"].contains("params"));
+    CHECK(json["query"]["phases"][2]["figures"]["torch_flops"] == 0);  // FlopCounterMode counts products
+    const std::string text = printed(model + " flops");
+    CHECK(has(text, " forward    backward   optimizer       total\n"));
+    CHECK(has(printed(model + " flops params --format csv"), "\nall,optimizer,"));
+    CHECK(has(printed(model + " flops mlp"), "(forward; backward is known for complete models):\n"));
+}
+
 TEST_CASE("Llama-3.2-1B, batch 16, sequence 200") {
     const std::string line = "--model meta-llama/Llama-3.2-1B --batch 16 --sequence 200 ";
     CHECK(printed(line + "--format csv add mult div sqrt exp params cache cache_bytes transformer") ==

@@ -94,7 +94,7 @@ TEST_CASE("the class of a file that is read as another's keeps its head") {
     CHECK(printed("--config - --as llama --format csv params" + labels, {.in = foo}) ==
           printed(llama + R"( --format csv params --set architectures=["LlamaForSequenceClassification"])"));
     CHECK(has(refused(R"(--config - --as llama --set architectures=["FooForMaskedLM"])", {.in = foo}, 3),
-              "/architectures: unsupported class"));
+              "/architectures/0: unsupported class"));
 }
 
 TEST_CASE("a part of a file is read by the row of another type") {

@@ -232,7 +232,7 @@ TEST_CASE("a device without a size of memory is told from one that is too small"
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
 TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string expected_error =
-        "out of memory: weights 141.1 GB and KV cache of one request 0.671 GB per device, capacity 80 GB; "
+        "out of memory: weights 141.1 GB and KV cache of one request 0.671 GB per device, capacity 85 GB; "
         "increase --tp or --pp, or use a smaller --dtype\n";
     CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100", {}, 8) ==
           "llmcost: h100_sxm: " + expected_error);
@@ -280,7 +280,7 @@ TEST_CASE("a server that cannot be is refused") {
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format FORMAT  ") != std::string::npos);
-    CHECK(refused(llama_70b + " --format csv").find("expected one of text, json;") != std::string::npos);
+    CHECK(refused(llama_70b + " --format xml").find("expected one of text, json, csv") != std::string::npos);
 }
 
 TEST_CASE("all devices of a server are counted, and its room by group and in all") {
@@ -288,14 +288,17 @@ TEST_CASE("all devices of a server are counted, and its room by group and in all
     CHECK(llmcost_line(command_line + "h100 --pp 4 --tp 2")
               .out.starts_with("meta-llama/Llama-3.2-1B, 8 x H100 SXM (tp 2, pp 4), "));
     CHECK(has(llmcost_line(command_line + "h100 --dp 2").out,
-              "KV cache for 2,021 requests in each of 2 data-parallel ranks, 4,042 in total\n"));
-    // 0.9 · 80 GB less 2,471,628,800 bytes of weights hold 251.3 and 502.6 requests of 8,450 tokens, 32,768 bytes each
+              "KV cache for 2,150 requests in each of 2 data-parallel ranks, 4,300 in total\n"));
+    // 0.9 · 79.11 GiB less 2,471,628,800 bytes of weights hold 267.2 and 534.3 requests of 8,450 tokens, 32,768 bytes
+    // each
     const std::string full =
         llmcost_line(
             "serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2 --concurrency 600")
             .out;
-    CHECK(has(full, "KV cache for 251 requests in each of 2 data-parallel ranks, 502 in total\n"));
-    CHECK(has(full, "98 waiting requests, 502 running\n"));
+    CHECK(has(full, "KV cache for 267 requests in each of 2 data-parallel ranks, 534 in total\n"));
+    CHECK(has(full, "each of 8,450 tokens (input, half of the output), in 0.9 of memory without weights;\n"));
+    CHECK(has(printed("serve --model meta-llama/Llama-3.2-1B --device h100 --engine vllm"), ", in 0.92 of memory"));
+    CHECK(has(full, "66 waiting requests, 534 running\n"));
     CHECK(json_of("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] ==
           2);
 }

@@ -312,10 +312,18 @@ TEST_CASE("devices lists every datasheet") {
     CHECK(list[0]["name"] == "h100_sxm");
     CHECK(list[0]["bf16"] == 989.4);
     CHECK_FALSE(list[0].contains("fp4"));
-    CHECK(
-        has(printed("devices --format csv"), "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,300,48,58,31,31,72,\n"));
+    CHECK(has(printed("devices --format csv"),
+              "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,22.03,300,48,58,31,31,72,\n"));
     CHECK(has(text, "h100_nvl                         835.5  1,670.5  1,670.5       -   94"));
     CHECK(llmcost_line("devices more").code == 2);
+}
+
+TEST_CASE("models --layers lists what a custom model can contain") {
+    const std::string all = printed("models --layers");
+    for (const char* name : {"Linear", "LSTM", "GRU", "RNN", "Transformer", "TransformerEncoderLayer", "softmax"})
+        CHECK_MESSAGE(has(all, name), name);
+    CHECK(has(printed("models --layers LSTM --format csv"), "input_size, hidden_size, num_layers=1, bias=true"));
+    CHECK(has(refused("models --layers LSTN"), "nearest: LSTM"));
 }
 
 TEST_CASE("every bundled configuration of a known type gets its page, with its parameters") {

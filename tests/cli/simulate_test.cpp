@@ -79,6 +79,13 @@ TEST_CASE("requests come as a trace says, in the formats of public ones") {
           "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,100,20\n"
           "2023-11-16 18:17:04.4799600,200,30\n",
           "idx,arrival_time_ns,input_toks,output_toks\n0,1000000000,100.0,20\n1,1500000000,200.0,30\n",
+          "arrival,prompt_tokens,completion_tokens\n0,100,20\n0.5,200,30\n", "arrival,isl,osl\n0,100,20\n0.5,200,30\n",
+          "arrival,prompt_len,output_len\n0,100,20\n0.5,200,30\n",
+          "{\"created\": 1760000000, \"usage\": {\"prompt_tokens\": 100, \"completion_tokens\": 20}}\n"
+          "{\"created\": 1760000000.5, \"usage\": {\"prompt_tokens\": 200, \"completion_tokens\": 30}}\n",
+          "{\"response\": {\"body\": {\"created_at\": 7, \"usage\": {\"input_tokens\": 100, \"output_tokens\": 20}}}}\n"
+          "{\"response\": {\"body\": {\"created_at\": 7.5, \"usage\": {\"input_tokens\": 200, \"output_tokens\": "
+          "30}}}}\n",
           "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\n"
           "{\"timestamp\": 500, \"input_length\": 200, \"output_length\": 30, \"hash_ids\": [1]}\r\n"}) {
         const json reloaded = simulate_trace(equivalent_trace);
@@ -89,6 +96,13 @@ TEST_CASE("requests come as a trace says, in the formats of public ones") {
         "{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
         "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
     CHECK(twice["cached_share"].get<double>() == doctest::Approx(1024.0 / 2200));
+}
+
+TEST_CASE("the sample trace of the repository is read") {
+    const json j =
+        json::parse(printed("simulate --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm "
+                            "--trace " LLMCOST_TEST_DIR "/../examples/requests.csv --format json"));
+    CHECK(j["requests"] == 200);
 }
 
 TEST_CASE("a trace that cannot be read says where and why") {

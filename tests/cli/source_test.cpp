@@ -210,7 +210,6 @@ TEST_CASE("names that are nowhere") {
           "llmcost: no option '--device' (see --help); --device is an option of llmcost memory, train, fit, graph, op, "
           "latency, serve, simulate, plan, ops, levels, report\n");
     CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));
-    CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: use --model meta-llama/Llama-3.2-1B\n");
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot be combined with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: requires --model\n");
 }

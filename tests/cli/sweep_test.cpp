@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/terminal_plot.hpp>
 
 #include <sstream>
@@ -147,19 +148,19 @@ TEST_CASE("pictures go to their files, and the answer is the same") {
         std::filesystem::remove(file);
     }
     CHECK(refused("memory --model Qwen/Qwen3-0.6B --plot " + (folder.path() / "no" / "out.svg").string(), {}, 1) ==
-          "llmcost: " + (folder.path() / "no" / "out.svg").string() + ": cannot be written\n");
+          "llmcost: " + (folder.path() / "no" / "out.svg").string() + ": cannot be written: No such file or directory\n");
 }
 
 TEST_CASE("memory and training over workloads are tables that say whether each fits") {
     const outcome memory =
-        llmcost_line("memory --model Qwen/Qwen3-0.6B --sequence 1024,65536 --format csv --memory 8GB");
+        llmcost_line("memory --model Qwen/Qwen3-0.6B --sequence 1024,32768 --format csv --memory 4GB");
     CHECK(memory.code == 8);
     CHECK(memory.out.starts_with(
         "name,batch,sequence,past,weights,cache,cache_allocated,activations_peak,runtime,total,fits,error\n"));
     CHECK(has(memory.out, ",true,\n"));
     CHECK(has(memory.out, ",false,\n"));
     const auto single_run =
-        nlohmann::json::parse(printed("memory --model Qwen/Qwen3-0.6B --sequence 65536 --format json"));
+        nlohmann::json::parse(printed("memory --model Qwen/Qwen3-0.6B --sequence 32768 --format json"));
     CHECK(has(memory.out, "," + single_run["total"].dump() + ",false,\n"));
     const std::string steps = printed("train --model Qwen/Qwen3-0.6B --batch 1,2 --sequence 16 --format csv");
     CHECK(

@@ -61,8 +61,8 @@ constexpr std::uint64_t of_matrices = layers * (2 * width * width + 2 * keys * w
 constexpr std::uint64_t of_norms = (2 * layers + 1) * width;
 constexpr std::uint64_t gguf_weights = vocab_size * 210 + of_norms * 4 + of_matrices / 256 * 144;
 
-/// A checkpoint of safetensors: bfloat16, or its matrices in fp8 with a scale for each output.
-std::string small_safetensors(bool is_fp8) {
+/// A checkpoint of safetensors: bfloat16, or its matrices in fp8 with a scale for each output; a head in addition.
+std::string small_safetensors(bool is_fp8, bool has_head = false) {
     std::string header;
     std::uint64_t offset = 0;
     const auto add_tensor = [&](const std::string& name, const std::string& sizes, const std::string& type,
@@ -85,6 +85,7 @@ std::string small_safetensors(bool is_fp8) {
                 add_tensor(layer + m.ours + ".weight_scale", std::to_string(m.outputs) + ",1", "BF16", m.outputs * 2);
         }
     }
+    if (has_head) add_tensor("lm_head.weight", "512,256", "BF16", vocab_size * width * 2);
     return safetensors_bytes(header + '}', offset);
 }
 
@@ -163,6 +164,38 @@ TEST_CASE("safetensors are a source with the configuration beside them, or with 
         CHECK(printed("--safetensors " + fp8_weights + query) == printed("--config " + sibling_config + query));
     CHECK(has(refused("--gguf x --safetensors " + fp8_weights), "--gguf: cannot be combined with --safetensors"));
     CHECK(has(refused("check --config " + config), "requires --gguf FILE or --safetensors FILE"));
+}
+
+TEST_CASE("a weight file decides whether the head has a table of its own") {
+    const temporary_folder folder;
+    const std::uint64_t table = vocab_size * width, tied = of_matrices + of_norms + table;
+    std::string weights = small_safetensors(false, true);
+    const std::string file = "--safetensors " + write_into(folder, "model.safetensors", weights);
+    write_into(folder, "config.json", small_llama());
+    const auto parameters = [&] { return json_of(file)["totals"]["params"].get<std::uint64_t>(); };
+    // two equal tables: the reference ties them
+    CHECK(parameters() == tied);
+    CHECK(has(printed("check " + file), "1 are tied to them: no differences"));
+    // two tables with different values, which the reference does not tie
+    weights.back() = 1;
+    write_into(folder, "model.safetensors", weights);
+    CHECK(parameters() == tied + table);
+    CHECK(bytes_of_memory(file) == 2 * (tied + table));
+    CHECK(has(printed(file), "head separate (two tables in "));
+    CHECK(has(printed("check " + file), "no differences\nLanguage model head: separate (two tables in "));
+    CHECK(json_of("check " + file)["agree"] == 21);
+    // one table, of a type whose published checkpoints have two
+    const std::string t5 =
+        R"({"model_type":"t5","architectures":["T5ForConditionalGeneration"],"d_model":8,"d_kv":4,"d_ff":8,)"
+        R"("num_layers":1,"num_heads":2,"vocab_size":16,"tie_word_embeddings":false})";
+    const std::string config = "--config " + write_into(folder, "t5.json", t5);
+    const auto params = [](const std::string& line) {  // the file lacks most tensors, which is a warning
+        return json::parse(llmcost_line(line + " --format json").out)["totals"]["params"].get<std::uint64_t>();
+    };
+    const std::uint64_t untied = params(config);
+    write_into(folder, "t5.safetensors",
+               safetensors_bytes(R"({"shared.weight":{"dtype":"F32","shape":[16,8],"data_offsets":[0,512]}})", 512));
+    CHECK(params(config + " --safetensors " + (folder.path() / "t5.safetensors").string()) == untied - 16 * 8);
 }
 
 TEST_CASE("all commands tell the same bytes of quantised weights") {

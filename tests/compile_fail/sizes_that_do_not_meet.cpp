@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// error: throw_description_error
+// error: throw_size_error
 #include <llmcost/trace/trace.hpp>
 
 #include <cstdint>

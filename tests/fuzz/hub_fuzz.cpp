@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feeds the hub's readers of foreign text: repository ids, refs, headers, the cache and the environment.
 #include <llmcost/hub.hpp>
+#include <llmcost/hub/hash.hpp>
 
 #include <cstddef>
 #include <cstdint>

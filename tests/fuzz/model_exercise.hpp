@@ -26,10 +26,10 @@ inline workload workload_in(config_view root) {
     workload load{.sequence = 7};
     const auto found = root.find("workload");
     if (!found || !found->is_object()) return load;
-    const auto number = [&](std::string_view key, std::int64_t minimum, std::int64_t otherwise) {
+    const auto number = [&](std::string_view key, std::int64_t minimum, std::int64_t default_value) {
         const auto n = found->find(key);
         const auto integer = n ? detail::integer_value(n->node()) : maybe<std::int64_t>{};
-        return integer && *integer >= minimum && *integer <= max_input ? *integer : otherwise;
+        return integer && *integer >= minimum && *integer <= max_input ? *integer : default_value;
     };
     load.batch = number("batch", 1, load.batch);
     load.sequence = number("sequence", 1, load.sequence);

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <llmcost/flop_counters/counter_table.hpp>
 #include <llmcost/flop_counters/explain.hpp>
 #include <llmcost/flop_counters/verification.hpp>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/hub.hpp>
+#include <llmcost/hub/hash.hpp>
 
 #include <chrono>
 #include <cstddef>

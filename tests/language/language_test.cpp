@@ -198,11 +198,12 @@ std::vector<std::filesystem::path> pages() {
 }
 
 // prepositions, pronouns and the private words of earlier versions
-constexpr std::array banned_identifiers{
-    "at",     "by",         "how",   "of",    "who",  "whom",   "whose",    "whole",     "here",     "there",
-    "beside", "behind",     "most",  "least", "told", "shown",  "kept",     "held",      "heard",    "hear",
-    "ear",    "tell",       "asked", "ask",   "each", "both",   "either",   "these",     "those",    "them",
-    "they",   "remembered", "words", "rooms", "walk", "walked", "describe", "described", "remember", "turned"};
+constexpr std::array banned_identifiers{"at",    "otherwise", "by",       "how",       "of",         "who",    "whom",
+                                        "whose", "whole",     "here",     "there",     "beside",     "behind", "most",
+                                        "least", "told",      "shown",    "kept",      "held",       "heard",  "hear",
+                                        "ear",   "tell",      "asked",    "ask",       "each",       "both",   "either",
+                                        "these", "those",     "them",     "they",      "remembered", "words",  "rooms",
+                                        "walk",  "walked",    "describe", "described", "remember",   "turned"};
 
 constexpr std::string_view banned_words =
     "\\b(told|heard|beside|whoever|whom|nobody|somebody|but for|held against|shelf|sentences|rooms)\\b|"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/memory/adapter_match.hpp>
+#include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/module_names.hpp>
 
 #include <doctest/doctest.h>

@@ -38,14 +38,15 @@ TEST_CASE("a latent cache is what the latents are") {
     CHECK(m.kv_cache_allocated_bytes == m.kv_cache_bytes);
 }
 
-TEST_CASE("windows take less than the context, and engines keep them beside full layers") {
+TEST_CASE("windows take less than the context, and a step's tokens are added to a window") {
     // 32 layers of 8 heads of 128, keys and values, 4,095 tokens; 4.0 GiB where the window is overlooked (hf-mem)
     const auto slid = inference_memory_of(golden_config("mistralai__Mistral-7B-v0.1"), cached(1, 32768), vllm());
     CHECK(slid.kv_cache_bytes == count(std::uint64_t{32} * 2 * 8 * 128 * 2 * 4095));
-    CHECK(slid.kv_cache_allocated_bytes == slid.kv_cache_bytes + count(std::uint64_t{32} * 2 * 8 * 128 * 2 * 16));
-    // gpt-oss-20b: 24 layers, 12 of which see 128 tokens: 49,152 bytes a token as vLLM hands it out (hf-mem, pull 70)
+    // ceil((4,095 + 8,192) / 16) + 1 blocks of all layers
+    CHECK(slid.kv_cache_allocated_bytes == count(std::uint64_t{32} * 2 * 8 * 128 * 2 * 16 * (768 + 1)));
+    // gpt-oss-20b: 12 of 24 layers have a window of 128; 8,192 tokens are one step, so that only 1 block is added
     const auto hybrid = inference_memory_of(golden_config("openai__gpt-oss-20b"), cached(32, 8192), vllm());
-    CHECK(hybrid.kv_cache_allocated_bytes == count(std::uint64_t{49152} * 8192 * 32));
+    CHECK(hybrid.kv_cache_allocated_bytes == count(std::uint64_t{12} * 2048 * 16 * (512 + 513) * 32));
     CHECK(hybrid.kv_cache_bytes == count(std::uint64_t{12} * 2 * 8 * 64 * 2 * (8192 + 127) * 32));
 }
 

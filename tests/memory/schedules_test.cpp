@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cli/commands/train.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/memory/optimizer_primitives.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/report/json_report.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
@@ -32,10 +35,18 @@ train_request parse_train_request(const std::string& options, const model& m) {
     std::vector<std::string> texts;
     std::istringstream in(options);
     for (std::string name; in >> name;) texts.push_back(name);
+    // the recordings have these settings unless they state others
+    for (const char* const setting : {"--precision fp32", "--attention-implementation eager"}) {
+        std::istringstream words(setting);
+        std::string name, value;
+        words >> name >> value;
+        if (std::find(texts.begin(), texts.end(), name) == texts.end()) texts.insert(texts.end(), {name, value});
+    }
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     const cli::arguments parsed_arguments("train", cli::train_options, views);
     train_request out{cli::detail::training_workload(parsed_arguments),
                       cli::detail::parse_training_plan(parsed_arguments)};
+    cli::detail::complete_training_workload(parsed_arguments, m, out.load);
     cli::requested_adapter adapter = cli::read_adapter(parsed_arguments);
     std::ostringstream notes;
     cli::resolve_adapter(adapter, parsed_arguments, m, notes);

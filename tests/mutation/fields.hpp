@@ -72,8 +72,13 @@ public:
         auto& [model_type, prefix, remote_code, forward, base, embed, prepare, layer, token_mixer, recurrent_block,
                attend, mlp, residual, finish, predict, read, parse_composite_config, read_processor, read_sound,
                family_keys, drops, text, components, media, reads, sound, shows_encoder, tokens_ahead, kinds, norm,
-               qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer, as_written,
-               any_image, joins_rotated, heads, names, keys, defaults] = row;
+               qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
+               context_scaling, eager_only, as_written, any_image, joins_rotated, heads, alternatives, published_head,
+               names, keys, defaults] = row;
+        (void)context_scaling;  // the longest context, which no recording has
+        (void)eager_only;       // the default of training
+        (void)alternatives;     // names that are accepted
+        (void)published_head;   // of checkpoints: tests/cli/published_test.cpp
         (void)model_type;       // how a row is found
         (void)remote_code;      // what pages say of it
         (void)predict;          // not part of the model
@@ -126,13 +131,16 @@ public:
 
     void visit_fields(model_config& config) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
-               head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
-               embedding_size, num_labels, mtp_layers, hidden_act, type, head, tie_word_embeddings, attention_bias,
-               output_bias, mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies,
-               sliding_frequencies, rope_interleave, parallel_residual, looks_ahead, attention_soft_cap,
-               logits_soft_cap, quantized, moe, mla, ssm, delta, encoder, vision, drops, family, layers] = config;
-        (void)mtp_layers;  // not part of the model
-        (void)drops;       // of training steps that keep dropout, whose rates are recorded one by one
+               head_dim, rotary_dim, max_position_embeddings, scaled_context, first_position, sliding_window,
+               type_vocab_size, embedding_size, num_labels, mtp_layers, hidden_act, type, recurrent_state, head,
+               tie_word_embeddings, attention_bias, output_bias, mlp_bias, is_decoder, add_cross_attention, head_bias,
+               qk_norm, clips_qkv, frequencies, sliding_frequencies, rope_interleave, parallel_residual, looks_ahead,
+               attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta, encoder, vision, drops, family,
+               layers] = config;
+        (void)mtp_layers;       // not part of the model
+        (void)scaled_context;   // the longest context, which no recording has
+        (void)recurrent_state;  // of engines: tests/memory/block_pool_test.cpp
+        (void)drops;            // of training steps that keep dropout, whose rates are recorded one by one
         change("vocab_size", vocab_size);
         change("hidden_size", hidden_size);
         change("intermediate_size", intermediate_size);

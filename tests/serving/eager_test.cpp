@@ -4,6 +4,7 @@
 #include "unmeasured.hpp"
 
 #include <llmcost/presets.hpp>
+#include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/step_time_model.hpp>
 #include <llmcost/serving/training.hpp>
 

@@ -43,7 +43,7 @@ TEST_CASE("memory holds weights and caches, to the byte") {
     CHECK(one.weight_bytes_per_device() == 70553706496.0 - 2 * embedding_elements + 2 * 2 * embedding_elements);
     CHECK(one.kv_cache_bytes(1000) == 1000.0 * 80 * 2 * 8 * 128 * 2);
     CHECK(one.max_sequences_per_rank(1000) ==
-          doctest::Approx((0.9 * 141e9 - one.weight_bytes_per_device()) / one.kv_cache_bytes(1000)));
+          doctest::Approx((0.9 * h200.memory_bytes() - one.weight_bytes_per_device()) / one.kv_cache_bytes(1000)));
     server four = llama_70b({}, 4);
     CHECK(four.weight_bytes_per_device() * 4 ==
           doctest::Approx(one.weight_bytes_per_device()).epsilon(1e-4));  // norms are on every device
@@ -56,6 +56,7 @@ TEST_CASE("memory holds weights and caches, to the byte") {
 TEST_CASE("memory that an engine's usual share leaves too small is taken whole, and holds no half of a sequence") {
     device small = h200;
     const auto make_server = [&] { return server(presets::llama_3_1_70b, in("fp8", 1), {}, small, no_measurements); };
+    small.visible_gibibytes = 0;
     small.memory_gigabytes = 78;
     server tight = make_server();
     CHECK(tight.needs_full_device_memory(1000));
@@ -126,6 +127,7 @@ TEST_CASE("a rate that some number of requests sustains is answered") {
 
 TEST_CASE("memory never holds more of longer requests") {
     device small = h200;
+    small.visible_gibibytes = 0;
     small.memory_gigabytes = 82;  // 90 % of it leave 1.1 GB in addition to weights
     server llm_server(presets::llama_3_1_70b, in("fp8", 1), {}, small, no_measurements);
     double previous = llm_server.max_sequences_per_rank(100);

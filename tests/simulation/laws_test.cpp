@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/simulation/cluster.hpp>
+#include <llmcost/simulation/random_stream.hpp>
 #include <llmcost/simulation/summary.hpp>
 #include <llmcost/simulation/synthetic_workload.hpp>
 

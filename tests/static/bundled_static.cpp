@@ -69,6 +69,8 @@ static_assert(find_bundled("EleutherAI/pythia-12b")->parameters == 11'846'072'32
 static_assert(find_bundled("bigscience/bloom")->parameters == 176'247'271'424);
 static_assert(find_bundled("google/gemma-2-27b")->parameters == 27'227'128'320);
 static_assert(find_bundled("mistralai/Mixtral-8x7B-v0.1")->parameters == 46'702'792'704);
+static_assert(find_bundled("google/mt5-base")->parameters == 582'401'280);
+static_assert(find_bundled("OpenGVLab/InternVL3-14B-hf")->parameters == 15'117'256'704);
 
 constexpr bool well_formed(const bundled_config& c) {
     if (c.source.empty() || c.parameters <= 0 || std::ranges::count(c.name, '/') != 1) return false;

@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,4 +141,16 @@ TEST_CASE("decimal text has every digit") {
         digits += static_cast<char>('0' + digit);
         CHECK(text(n) == digits);
     }
+}
+
+TEST_CASE("a count is written to a stream and converted with a check") {
+    std::ostringstream out;
+    out << largest << ' ' << count() << ' ' << count(7);
+    CHECK(out.str() == std::string(largest_text) + " 0 7");
+    CHECK(static_cast<int>(count(7)) == 7);
+    CHECK(static_cast<std::int8_t>(count(127)) == 127);
+    CHECK_THROWS_AS((void)static_cast<std::int8_t>(count(128)), overflow_error);
+    CHECK_THROWS_AS((void)static_cast<std::uint32_t>(power(2, 32)), overflow_error);
+    CHECK_THROWS_AS((void)static_cast<std::int64_t>(power(2, 63)), overflow_error);
+    CHECK(static_cast<std::uint64_t>(power(2, 63)) == std::uint64_t{1} << 63);
 }

@@ -32,11 +32,54 @@ std::string complaint_of_device(std::string_view text) {
 static_assert(find_device("h200_sxm") == find_device("H200-SXM"));
 static_assert(find_device("H200")->memory_bandwidth == 4800);
 static_assert(find_device("a100_sxm")->title == "A100 SXM 80GB");
+// nvidia-smi reports 81,559 MiB; PyTorch's out-of-memory message: "total capacity of 79.11 GiB"
+static_assert(find_device("h100")->memory_bytes() == 79.11 * 1024 * 1024 * 1024);
+static_assert(find_device("t4")->memory_bytes() < 16e9 && find_device("rtx_4090")->memory_bytes() > 24e9);
+static_assert(find_device("gaudi3")->memory_bytes() == 128e9);  // no measured value
 static_assert(find_device("h2000") == nullptr && find_device("") == nullptr);
 static_assert(find_device("h100_sxm")->peak(dtype::bfloat16) == 989.4e12);
 static_assert(find_device("h100_sxm")->peak(dtype::float8_e4m3fn) == 1979e12);
 static_assert(find_device("a100_sxm")->peak(dtype::float8_e4m3fn) == 0);
 static_assert(find_device("h100_sxm")->peak(dtype::float64) == 67e12);
+
+// names of nvidia-smi, rocm-smi and common use
+static_assert(find_device("NVIDIA H100 80GB HBM3") == find_device("h100_sxm"));
+static_assert(find_device("NVIDIA H100 PCIe")->memory_bandwidth == 2000);
+static_assert(find_device("NVIDIA A100-SXM4-80GB") == find_device("a100_sxm_80gb"));
+static_assert(find_device("NVIDIA A100 80GB PCIe") == find_device("a100_pcie_80gb"));
+static_assert(find_device("A100-80GB") == find_device("a100_sxm_80gb"));
+static_assert(find_device("A100-PCIE-40GB") == find_device("a100_pcie_40gb"));
+static_assert(find_device("Tesla T4") == find_device("t4"));
+static_assert(find_device("Tesla V100-SXM2-32GB") == find_device("v100_sxm2"));
+static_assert(find_device("Tesla V100-SXM2-16GB") == nullptr);
+static_assert(find_device("NVIDIA GeForce RTX 4090") == find_device("rtx_4090"));
+static_assert(find_device("4090") == find_device("rtx_4090") && find_device("RTX4090") == find_device("rtx_4090"));
+static_assert(find_device("NVIDIA RTX 6000 Ada Generation")->num_compute_units == 142);
+static_assert(find_device("A6000")->memory_bandwidth == 768);
+static_assert(find_device("NVIDIA B300 SXM6 AC") == find_device("b300_sxm"));
+static_assert(find_device("NVIDIA RTX PRO 6000 Blackwell Server Edition") == find_device("rtx_pro_6000"));
+static_assert(find_device("AMD Instinct MI300X") == find_device("mi300x"));
+static_assert(find_device("DGX Spark") == find_device("NVIDIA GB10"));
+static_assert(find_device("Strix Halo")->memory_bandwidth == 256);
+static_assert(find_device("M3 Max") == find_device("apple_m3_max"));
+static_assert(find_device("M3 Max 128GB")->memory_bytes() == 96.0 * 1024 * 1024 * 1024);  // 3/4 of 128 GiB
+static_assert(find_device("4") == nullptr && find_device("NVIDIA") == nullptr && find_device("RTX") == nullptr);
+
+TEST_CASE("each memory size and each other name is that of a device") {
+    for (const device_memory_size& size : detail::device_memory_sizes) {
+        INFO(std::string_view(size.title));
+        const device* const base_device = find_device(size.device_name);
+        REQUIRE(base_device != nullptr);
+        CHECK(base_device->memory_gigabytes == 0);
+        CHECK(find_device(size.names[0])->title == size.title);
+        CHECK(find_device(size.names[0])->memory_bandwidth == base_device->memory_bandwidth);
+    }
+    for (const detail::device_alias& a : detail::device_aliases) {
+        INFO(std::string_view(string_ref(a.alias)));
+        REQUIRE(find_device(a.alias) != nullptr);
+        CHECK(find_device(a.alias) == find_device(a.name));
+    }
+}
 
 TEST_CASE("no two devices answer to one name") {
     for (const device& d : devices)
@@ -96,7 +139,8 @@ TEST_CASE("a bad file of a device names the place") {
     CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth_gbps": 1e300}})")
               .starts_with("mine.json: /memory/bandwidth_gbps: expected a positive number from 1e-6 to 1e9"));
     CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth": 100}})") ==
-          "mine.json: /memory/bandwidth: expected gigabytes, bandwidth_gbps, cache_megabytes or type: 100");
+          "mine.json: /memory/bandwidth: expected gigabytes, visible_gibibytes, bandwidth_gbps, cache_megabytes or "
+          "type: 100");
     CHECK(complaint_of_device(R"({"name": "x", "peak_tflops": {"bfloat16": 1}, )" + memory + "}") ==
           "mine.json: /peak_tflops/bfloat16: expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4: 1");
     CHECK(complaint_of_device(R"({"name": "x", "watt": 1, )" + memory + "}")

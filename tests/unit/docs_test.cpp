@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/verified_type.hpp>
+#include <llmcost/config/model_registry.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -10,6 +14,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "registry.hpp"
 
 // What the pages in docs/ point at is there, and code that they quote is the code.
 namespace {
@@ -97,4 +103,19 @@ TEST_CASE("rows and readers that adding-a-model.md quotes are in the library") {
     const std::vector<std::string> quoted = fenced(text_of(top / "docs/adding-a-model.md"), "```cpp");
     CHECK(quoted.size() >= 2);
     for (const std::string& code : quoted) CHECK_MESSAGE(headers.find(code) != std::string::npos, code);
+}
+
+// what the program lists: models --format json
+TEST_CASE("the README's counts are those of the program") {
+    std::size_t types = 0, verified = 0;
+    for (const llmcost::model_spec* spec : parts::registry) {
+        ++types;
+        const llmcost::verified_type* const found = llmcost::find_verified(parts::verified, spec->model_type);
+        verified += found != nullptr && !found->configurations.empty() ? 1 : 0;
+    }
+    const std::string readme = text_of(top / "README.md");
+    CHECK(readme.find("They cover " + std::to_string(verified) + " of the " + std::to_string(types) +
+                      " [supported model types]") != std::string::npos);
+    CHECK(readme.find(std::to_string(parts::configurations.size()) + " configurations are bundled") !=
+          std::string::npos);
 }

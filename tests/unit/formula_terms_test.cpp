@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include <llmcost/graph/folded_path.hpp>
 #include <llmcost/graph/operator_graph.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/report/formula_pieces.hpp>

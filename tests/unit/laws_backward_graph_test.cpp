@@ -80,7 +80,7 @@ TEST_CASE("backward of a graph executes what the trace says, and every tensor th
             std::set<std::int32_t> gradients(g.gradients.begin(), g.gradients.end());
             CHECK(gradients.size() == g.gradients.size());
             CHECK(!gradients.empty());
-            const node_graph parts = parts_of(g, {graph_level::module});
+            const node_graph parts = parts_of(g, {graph_level::layer});
             llmcost::count of_parts;
             std::set<std::int32_t> output_tensors;
             for (const graph_node& p : parts.parts) of_parts += p.done.torch_flops;

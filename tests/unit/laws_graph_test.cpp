@@ -72,8 +72,8 @@ TEST_CASE("parts of every size execute what the model does, and what they read i
     for_all({sample_workloads().front(), sample_workloads()[1]}, [](const model& m, const workload& load) {
         const operator_graph g = graph_of(m, load);
         for (const graph_granularity grain :
-             {graph_granularity{graph_level::module}, graph_granularity{graph_level::layer},
-              graph_granularity{graph_level::operation}, graph_granularity{graph_level::module, 2}}) {
+             {graph_granularity{graph_level::layer}, graph_granularity{graph_level::module},
+              graph_granularity{graph_level::operation}, graph_granularity{graph_level::layer, 2}}) {
             const node_graph p = parts_of(g, grain);
             llmcost::count flops, parameters;
             std::int32_t next = 0;

@@ -22,10 +22,10 @@ namespace {
 std::string with_plan(std::string_view keys, std::string_view plan) {
     return '{' + std::string(keys) + ",\"quantization_config\":" + std::string(plan) + '}';
 }
-stored_weights stored(const std::string& text, dtype otherwise = dtype::unspecified) {
+stored_weights stored(const std::string& text, dtype default_type = dtype::unspecified) {
     const config_document file = parse_config(text, "x.json");
     return file.read_with([&](config_view root) {
-        return quantized_weights(parts::registry.read(root), parse_quantization(root), otherwise);
+        return quantized_weights(parts::registry.read(root), parse_quantization(root), default_type);
     });
 }
 stored_weights stored(std::string_view keys, std::string_view plan) { return stored(with_plan(keys, plan)); }
@@ -231,6 +231,85 @@ TEST_CASE("layouts of bitsandbytes and torchao are those that the libraries writ
     CHECK(stored(tiny_llama_keys, torchao("Int4WeightOnlyConfig", R"("group_size":128)")).bytes == 1436544);
 }
 
+TEST_CASE("layouts of MLX are those that MLX writes") {
+    // bytes of the parameters of a tiny Llama after `nn.quantize` of mlx 0.32.4 in bfloat16
+    struct expected {
+        std::string_view plan;
+        std::uint64_t bytes;
+    };
+    constexpr expected cases[]{
+        {R"({"group_size":64,"bits":4})", 599712},
+        {R"({"group_size":64,"bits":8})", 890784},
+        {R"({"group_size":64,"bits":2})", 454176},
+        {R"({"group_size":32,"bits":3,"mode":"affine"})", 360576},
+        {R"({"group_size":32,"bits":5,"mode":"affine"})", 539904},
+        {R"({"group_size":32,"bits":6,"mode":"affine"})", 629568},
+        {R"({"group_size":32,"bits":4,"mode":"mxfp4"})", 382992},
+        {R"({"group_size":32,"bits":8,"mode":"mxfp8"})", 741648},
+        {R"({"group_size":16,"bits":4,"mode":"nvfp4"})", 405408},
+        {R"({"group_size":32,"bits":4,"model.layers.0.mlp.down_proj":{"bits":8,"group_size":32},"lm_head":false})",
+         563232},
+    };
+    for (const expected& one : cases) {
+        CAPTURE(one.plan);
+        CHECK(stored(tiny_llama_keys, one.plan).bytes == one.bytes);
+        // files of before 2025 have this key only, later ones both
+        const std::string keys = '{' + std::string(tiny_llama_keys) + R"(,"quantization":)" + std::string(one.plan);
+        CHECK(stored(keys + '}').bytes == one.bytes);
+        CHECK(stored(keys + R"(,"quantization_config":)" + std::string(one.plan) + '}').bytes == one.bytes);
+    }
+    // one module for a projection of all experts, and encoders stay unquantized
+    const stored_weights experts =
+        stored(tiny_experts_keys,
+               R"({"group_size":64,"bits":4,"model.layers.0.mlp.switch_mlp.gate_proj":{"group_size":64,"bits":4},)"
+               R"("model.layers.0.mlp.gate":{"group_size":64,"bits":8}})");
+    CHECK(experts.unmatched.empty());
+    CHECK(row_of(experts, "model.layers.0.mlp.gate.weight")->bytes == 4 * 256);
+    CHECK(row_of(experts, "model.layers.0.mlp.experts.gate_up_proj")->bytes == 4 * 2 * 128 * 256 / 2);
+}
+
+TEST_CASE("ModelOpt is recognized without quant_method, and may have an algorithm per layer") {
+    const std::uint64_t fp8 =
+        stored(tiny_llama_keys, R"({"quant_method":"modelopt","quant_algo":"FP8","ignore":["lm_head"]})").bytes;
+    CHECK(fp8 < 1436544);
+    for (const std::string_view plan :
+         {R"({"quant_algo":"FP8","ignore":["lm_head"],"producer":{"name":"modelopt","version":"0.31.0"}})",
+          R"({"producer":{"name":"modelopt"},"quantization":{"quant_algo":"FP8","kv_cache_quant_algo":"FP8",)"
+          R"("exclude_modules":["lm_head"]}})"})
+        CHECK(stored(tiny_llama_keys, plan).bytes == fp8);
+    const stored_weights mixed =
+        stored(tiny_llama_keys,
+               R"({"quant_algo":"MIXED_PRECISION","quantized_layers":{"model.layers.0.self_attn.q_proj":)"
+               R"({"quant_algo":"FP8"},"model.layers.0.mlp.down_proj":{"quant_algo":"NVFP4","group_size":16}}})");
+    CHECK(mixed.quantized == 192 * 192 + 192 * 352);
+    // a byte per value and two scales; half a byte per value, a byte per 16 values and two scales
+    CHECK(mixed.bytes == 1436544 - 192 * 192 + 8 - 2 * 192 * 352 + 192 * 352 / 2 + 192 * 352 / 16 + 8);
+    const auto experts = [](std::string_view layers) {
+        return stored(tiny_experts_keys,
+                      R"({"quant_algo":"MIXED_PRECISION","quantized_layers":)" + std::string(layers) + '}');
+    };
+    const std::uint64_t of_experts = 4 * 3 * 128 * 256;
+    CHECK(experts(R"({"model.layers.0.mlp.experts":{"quant_algo":"NVFP4"}})").quantized == of_experts);
+    std::string all_matrices;
+    for (const char expert : {'0', '1', '2', '3'})
+        for (const char* name : {"gate_proj", "up_proj", "down_proj"})
+            all_matrices += (all_matrices.empty() ? "{\"" : ",\"") + std::string("model.layers.0.mlp.experts.") +
+                            expert + '.' + name + R"(":{"quant_algo":"NVFP4"})";
+    const stored_weights separate = experts(all_matrices + '}');
+    CHECK(separate.quantized == of_experts);
+    CHECK(separate.unmatched.empty());
+}
+
+TEST_CASE("the type of experts may stand next to the sizes of the model") {
+    const std::string block = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
+    CHECK(
+        stored(std::string(tiny_experts_keys) + R"(,"tie_word_embeddings":false,"expert_dtype":"fp4")", block).bytes ==
+        1344704);
+    CHECK(
+        stored(std::string(tiny_experts_keys) + R"(,"tie_word_embeddings":false,"expert_dtype":"fp8")", block).bytes ==
+        1492256);
+}
+
 TEST_CASE("fp8 is where the reference's converter puts it") {
     // bytes of the parameters of a tiny Qwen3-MoE after `replace_with_fp8_linear` of Transformers 5.23.0
     const auto bytes = [](std::string_view rest, std::string_view tied = "false") {
@@ -319,6 +398,13 @@ TEST_CASE("what is no plan is refused with its place") {
                   "/quantization_config/load_in_4bit");
     check_refusal(R"({"quant_method":"modelopt","quant_algo":"INT4"})",
                   "/quantization_config/quant_algo: unsupported algorithm");
+    check_refusal(R"({"quant_algo":"W4A8_AWQ"})", "/quantization_config/quant_algo: unsupported algorithm");
+    check_refusal(R"({"quant_algo":"MIXED_PRECISION"})", "/quantization_config/quant_algo: MIXED_PRECISION requires");
+    check_refusal(R"({"quant_algo":"MIXED_PRECISION","quantized_layers":{"a":{"quant_algo":"INT3"}}})",
+                  "/quantization_config/quantized_layers/a/quant_algo: unsupported algorithm");
+    check_refusal(R"({"bits":4,"group_size":32,"mode":"q4"})", "/quantization_config/mode: unsupported mode");
+    check_refusal(R"({"bits":7,"group_size":32})", "/quantization_config/bits: expected 2, 3, 4, 5, 6 or 8");
+    check_refusal(R"({"bits":4,"group_size":128,"sym":true})", "/quantization_config/quant_method: missing");
     check_refusal(R"({"quant_method":"modelopt","quant_algo":"NVFP4","group_size":0})",
                   "/quantization_config/group_size");
     check_refusal(R"({"quant_method":"torchao","quant_type":"int4_weight_only"})",

@@ -72,9 +72,9 @@ std::vector<T> values(const descriptor& d, cudnnBackendAttributeName_t attribute
     return all;
 }
 template <class T>
-T value(const descriptor& d, cudnnBackendAttributeName_t attribute_name, T otherwise) {
+T value(const descriptor& d, cudnnBackendAttributeName_t attribute_name, T default_value) {
     const std::vector<T> all = values<T>(d, attribute_name);
-    return all.empty() ? otherwise : all[0];
+    return all.empty() ? default_value : all[0];
 }
 
 /// What has to be set before a descriptor of a kind is finalised.

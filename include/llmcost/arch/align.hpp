@@ -74,6 +74,7 @@ constexpr void parse_config(config_view json, model& m) {
 
 inline constexpr model_spec align = [](model_spec spec) {
     spec.model_type = "align";
+    spec.has_eager_attention_only = true;
     spec.class_prefix = "Align";
     spec.forward = align_detail::forward;
     spec.parse_composite_config = align_detail::parse_config;

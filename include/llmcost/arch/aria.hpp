@@ -101,7 +101,7 @@ inline constexpr family_key family_keys[]{
     return (scaled < 336 ? 336 : scaled) <= target_size - patch;
 }
 
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     if (m.family[queries] == 0)
         throw_description_error("projector_patch_to_query_dict has no entry for the number of patches of an image");
     return {.image = {.num_tokens = m.family[queries], .height = m.family[side], .width = m.family[side]}};
@@ -224,7 +224,7 @@ inline constexpr model_spec aria = [](model_spec spec) {
     spec.base_model = aria_detail::base;
     spec.family_keys = aria_detail::family_keys;
     spec.parse_composite_config = aria_detail::parse_queries;
-    spec.compute_media_shapes = aria_detail::show;
+    spec.compute_media_shapes = aria_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &aria_text};
     spec.components[0] = {.key = "vision_config", .default_spec = &aria_detail::tower, .ignores_model_type = true};

@@ -22,7 +22,7 @@ inline constexpr family_key family_keys[]{
 };
 
 /// Returns a fixed number of frames for any recording; the feature extractor truncates or zero-pads it.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.audio_milliseconds > 0)
         (void)num_filter_bank_frames(m.audio_preprocessing,
                                      m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds));
@@ -134,7 +134,7 @@ inline constexpr model_spec audio_spectrogram_transformer{
     .parse_config = audio_spectrogram_transformer_detail::parse_config,
     .parse_feature_extractor = audio_spectrogram_transformer_detail::parse_audio_config,
     .family_keys = audio_spectrogram_transformer_detail::family_keys,
-    .compute_media_shapes = audio_spectrogram_transformer_detail::show,
+    .compute_media_shapes = audio_spectrogram_transformer_detail::compute_media_shapes,
     .modalities = {.has_text = false, .has_audio = true},
     .rotary = rotary_style::none,
     .supported_heads = {head_kind::none, head_kind::audio_classification},

@@ -44,7 +44,7 @@ inline constexpr model_spec audioflamingo3 = [](model_spec spec) {
     spec.base_model = audioflamingo3_detail::flamingo_base;
     spec.text_model.default_spec = &qwen2;
     spec.components[0].default_spec = &audioflamingo3_encoder;
-    spec.compute_media_shapes = audio_language::show_pooled;
+    spec.compute_media_shapes = audio_language::compute_pooled_shapes;
     spec.parse_feature_extractor = audioflamingo3_detail::parse_windows;
     spec.audio_preprocessing.max_samples = 600 * 16000;
     return spec;

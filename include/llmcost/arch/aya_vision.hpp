@@ -31,7 +31,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
@@ -65,7 +65,7 @@ inline constexpr model_spec aya_vision = [](model_spec spec) {
     spec.model_type = "aya_vision";
     spec.class_prefix = "AyaVision";
     spec.base_model = aya_vision_detail::base;
-    spec.compute_media_shapes = aya_vision_detail::show;
+    spec.compute_media_shapes = aya_vision_detail::compute_media_shapes;
     spec.parse_image_processor = pixel_shuffle_tiles::parse_processor_config;
     spec.modalities.has_images = true;
     spec.parse_composite_config = aya_vision_detail::parse_config;

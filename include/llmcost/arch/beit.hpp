@@ -45,7 +45,7 @@ constexpr tensor bias_of(const layer_context& ctx, trace& t, literal name) {
 struct layer {
     const layer_context& ctx;
     bool drops_path;
-    const tensor* of_all;  ///< a bias shared by all layers; null without one
+    const tensor* shared_bias;  ///< a bias shared by all layers; null without one
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -59,8 +59,8 @@ struct layer {
         const tensor second = scales ? t.param("lambda_2", {width}) : tensor{};
         tensor bias;
         if (has_layer_bias) bias = bias_of(ctx, t, "relative_position_bias");
-        if (has_layer_bias && of_all != nullptr) bias = t.add(bias, *of_all);
-        const tensor* const added = has_layer_bias ? &bias : of_all;
+        if (has_layer_bias && shared_bias != nullptr) bias = t.add(bias, *shared_bias);
+        const tensor* const added = has_layer_bias ? &bias : shared_bias;
         tensor h = t.call("attention", attention{ctx, added}, t.call("layernorm_before", layer_norm, x));
         h = dropout(t, "dropout", h);
         h = scales ? t.mul(first, h) : t.mul_scalar(h);
@@ -79,10 +79,10 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const norm_module layer_norm{norm_kind::layer, width};
     t.enter(embeddings);
     tensor x = t.leave(embeddings, embed(ctx, t));
-    tensor of_all;
+    tensor shared_bias;
     const bool shares = ctx.config.family[shared] != 0;
-    if (shares) of_all = bias_of(ctx, t, "shared_position_bias");
-    const tensor* const added = shares ? &of_all : nullptr;
+    if (shares) shared_bias = bias_of(ctx, t, "shared_position_bias");
+    const tensor* const added = shares ? &shared_bias : nullptr;
     x = t.call({"layers", 0}, layer{ctx, false, added}, x);
     const layer repeated_layer{ctx, ctx.config.family[drops] != 0, added};
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers - 1, x, 1); layer_loop.next();)

@@ -107,6 +107,7 @@ constexpr void parse_bigbird_pegasus(config_view json, model_config& config) {
 
 inline constexpr model_spec bigbird_pegasus = [](model_spec spec) {
     spec.model_type = "bigbird_pegasus";
+    spec.has_eager_attention_only = true;
     spec.class_prefix = "BigBirdPegasus";
     spec.forward = forward_bigbird_pegasus;
     spec.parse_config = parse_bigbird_pegasus;

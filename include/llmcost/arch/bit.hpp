@@ -109,7 +109,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, tensor x) {
     t.enter(encoder);
     std::int64_t reached = 4, dilation = 1;
     for (std::int64_t i = 0; i < ctx.config.family[stages]; ++i) {
-        const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+        const std::int64_t width = stage_entry(ctx.config, widths, i), depth = stage_entry(ctx.config, depths, i);
         std::int64_t stride = i == 0 ? 1 : 2;
         if (reached >= ctx.config.family[output_stride]) {
             dilation *= stride;
@@ -181,7 +181,7 @@ constexpr void parse_bit(config_view json, model_config& config) {
     if (json.boolean("embedding_dynamic_padding", false))
         throw_unsupported(json, "embedding_dynamic_padding", "padding that depends on the image size is not supported");
     const auto factor = static_cast<double>(json.positive("width_factor", 1));
-    const std::int64_t last = of_stage(config, widths, config.family[stages] - 1);
+    const std::int64_t last = stage_entry(config, widths, config.family[stages] - 1);
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
         std::int64_t& width = config.family[widths + static_cast<std::size_t>(i)];
         width = rounded(static_cast<double>(width) * factor);
@@ -191,7 +191,7 @@ constexpr void parse_bit(config_view json, model_config& config) {
     }
     if (config.embedding_size % config.family[groups] != 0)
         throw_invalid_value(json, "num_groups", "a divisor of embedding_size");
-    if (of_stage(config, widths, config.family[stages] - 1) != last)
+    if (stage_entry(config, widths, config.family[stages] - 1) != last)
         throw_invalid_value(json, "hidden_sizes",
                             "a last size that width_factor and rounding to a multiple of 8 do not change");
 }

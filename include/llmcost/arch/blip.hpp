@@ -187,7 +187,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return writes(ctx) ? forward_conditional_generation(ctx, t) : forward_image_text_model(ctx, t);
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (m.config.head == head_kind::conditional_generation && load.images > 1)
         throw_description_error("more than one image per sequence is not supported");
     return expand_image_inputs(m, load);
@@ -249,7 +249,7 @@ inline constexpr model_spec blip = [](model_spec spec) {
     spec.supported_heads = composite_heads;
     spec.defaults.head = head_kind::conditional_generation;
     spec.family_keys = blip_detail::family_keys;
-    spec.compute_media_shapes = blip_detail::show;
+    spec.compute_media_shapes = blip_detail::compute_media_shapes;
     spec.defaults.tie_word_embeddings = true;
     spec.text_model.default_spec = &blip_detail::texts;
     spec.components[0].default_spec = &blip_vision_model;

@@ -119,6 +119,7 @@ constexpr tensor forward_t5(const layer_context& text, trace& t, const Place& pl
 constexpr void parse_config(config_view json, model& m) {
     if (m.text_spec != &opt && m.text_spec != &t5)
         throw_unsupported(json, "text_config", "unsupported text model; expected OPT or T5");
+    if (m.text_spec == &t5) m.config.tie_word_embeddings = true;  // T5Config overrides the key
 }
 
 }  // namespace blip_2_detail
@@ -172,7 +173,7 @@ inline constexpr model_spec blip_2 = [](model_spec spec) {
     spec.class_prefix = "Blip2";
     spec.forward = forward_blip_2<blip_2_detail::query>;
     spec.family_keys = blip_2_detail::family_keys;
-    spec.compute_media_shapes = qformer::show;
+    spec.compute_media_shapes = qformer::compute_media_shapes;
     spec.modalities.has_images = spec.feeds_media_to_encoder = true;
     spec.parse_composite_config = blip_2_detail::parse_config;
     spec.supported_heads = {head_kind::conditional_generation};

@@ -72,7 +72,7 @@ inline constexpr model_spec canary = [](model_spec spec) {
     spec.class_prefix = "Canary";
     spec.base_model = canary_detail::canary_base;
     spec.parse_composite_config = canary_detail::check_canary;
-    spec.compute_media_shapes = fast_conformer::show;
+    spec.compute_media_shapes = fast_conformer::compute_media_shapes;
     spec.parse_feature_extractor = fast_conformer::parse_audio_config;
     spec.audio_preprocessing = {.n_fft = 512};
     spec.text_model = {.key = "decoder_config", .default_spec = &canary_decoder};

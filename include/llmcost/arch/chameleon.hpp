@@ -176,7 +176,7 @@ inline constexpr submodel_spec vq{
     .defaults = {.hidden_size = 256, .num_hidden_layers = 1},
 };
 
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const family_config& family = m.components[0].config.family;
     const std::int64_t side = codes_along(family);
     return {.image = {.num_tokens = side * side, .height = family[resolution], .width = family[resolution]}};
@@ -240,7 +240,7 @@ inline constexpr model_spec chameleon = [](model_spec spec) {
     spec.decoder_layer = swin_norm_layer::decoder_layer;
     spec.attention = chameleon_detail::attention;
     spec.family_keys = chameleon_detail::family_keys;
-    spec.compute_media_shapes = chameleon_detail::show;
+    spec.compute_media_shapes = chameleon_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.supported_heads = composite_heads;
     spec.components[0] = {.key = "vq_config", .default_spec = &chameleon_detail::vq, .ignores_model_type = true};

@@ -15,7 +15,7 @@ namespace llmcost::arch {
 
 namespace cohere2_moe_detail {
 
-enum family_config_index : std::uint8_t { rms_norms, picks_by_sigmoid, averages };
+enum family_config_index : std::uint8_t { rms_norms, uses_sigmoid_router, averages };
 
 inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // RMS norm, used if the file has `rms_norm_eps`
@@ -50,11 +50,12 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 }
 
 /// Router: selects the top-k logits, then applies a sigmoid to each or a softmax to all.
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
     tensor best = t.topk(logits, moe.num_experts_per_tok);
-    if (!ctx.config.family[picks_by_sigmoid]) return {logits, t.to(t.softmax(t.to(best, dtype::float32)), tokens.type)};
+    if (!ctx.config.family[uses_sigmoid_router])
+        return {logits, t.to(t.softmax(t.to(best, dtype::float32)), tokens.type)};
     best = t.sigmoid(best);
     if (moe.norm_topk_prob) best = t.div(best, t.sum(best, -1, true));
     return {logits, best};
@@ -63,7 +64,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
-    tensor out = call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens));
+    tensor out = call_experts(ctx, t, tokens, call_custom_router(ctx, t, route, tokens));
     if (inner != 0) out = t.add(out, call_mlp(ctx, t, "shared_experts", inner, tokens));
     if (inner != 0 && ctx.config.family[averages]) out = t.div_scalar(out);
     return out.view({x.dim(0), x.dim(1), ctx.config.hidden_size});
@@ -89,7 +90,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     config.moe.shared_intermediate_size =
         checked_size(json, "num_shared_experts", json.non_negative("num_shared_experts", 0), config.intermediate_size);
     config.family[rms_norms] = json.optional_real("rms_norm_eps").has_value();
-    config.family[picks_by_sigmoid] = parse_second(json, "expert_selection_fn", "softmax", "sigmoid");
+    config.family[uses_sigmoid_router] = parse_second(json, "expert_selection_fn", "softmax", "sigmoid");
     config.family[averages] = !parse_second(json, "shared_expert_combination_strategy", "average", "sum");
     const std::int64_t dense = json.non_negative("first_k_dense_replace", 0);
     const std::int64_t period = json.positive("sliding_window_pattern", 4);

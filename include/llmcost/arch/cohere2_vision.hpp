@@ -41,7 +41,7 @@ namespace cohere2_vision_detail {
     return min_up > 0 ? up : down;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
@@ -85,7 +85,7 @@ inline constexpr model_spec cohere2_vision = [](model_spec spec) {
     spec.class_prefix = "Cohere2Vision";
     spec.base_model = cohere2_vision_detail::base;
     spec.parse_composite_config = cohere2_vision_detail::parse_config;
-    spec.compute_media_shapes = cohere2_vision_detail::show;
+    spec.compute_media_shapes = cohere2_vision_detail::compute_media_shapes;
     spec.parse_image_processor = cohere2_vision_detail::parse_processor_config;
     spec.components[0].spec_if_absent = &cohere2_vision_detail::tower;
     return spec;

@@ -38,11 +38,11 @@ constexpr void parse_config(config_view, model_config&) {}
 ///
 /// Throws: `description_error` for recordings that the feature extractor splits at quiet positions, which depend on the
 /// samples.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (num_audio_samples(m.audio_preprocessing, load) > m.audio_preprocessing.max_samples)
         throw_description_error(
             "audio longer than max_audio_clip_s is not supported: the processor splits it at quiet positions");
-    return fast_conformer::show(m, load);
+    return fast_conformer::compute_media_shapes(m, load);
 }
 
 /// Parses the feature extractor's configuration.
@@ -95,7 +95,7 @@ inline constexpr model_spec cohere_asr = [](model_spec spec) {
     spec.attention = attention;
     spec.parse_config = cohere_asr_detail::parse_config;
     spec.components[0] = {.key = "encoder_config", .default_spec = &cohere_asr_detail::cohere_encoder};
-    spec.compute_media_shapes = cohere_asr_detail::show;
+    spec.compute_media_shapes = cohere_asr_detail::compute_media_shapes;
     spec.parse_feature_extractor = cohere_asr_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing = {.n_fft = 512, .max_samples = 35 * 16000};

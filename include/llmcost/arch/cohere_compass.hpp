@@ -11,7 +11,7 @@ namespace llmcost::arch {
 
 namespace cohere_compass_detail {
 
-enum family_config_index : std::uint8_t { turns_full, turns_sliding };
+enum family_config_index : std::uint8_t { rotates_full_layers, rotates_sliding_layers };
 
 inline constexpr family_key family_keys[]{
     {.default_value = 1, .type = family_key_type::computed},  // full-attention layers apply RoPE
@@ -23,9 +23,9 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     const std::int64_t layers = ctx.config.num_hidden_layers;
     const auto has = [&](token_mixer_kind kind) { return ctx.config.layers.contains(kind, layers); };
     decoder_inputs c = make_masks(ctx, t);
-    if (has(token_mixer_kind::full_attention) && ctx.config.family[turns_full] != 0)
+    if (has(token_mixer_kind::full_attention) && ctx.config.family[rotates_full_layers] != 0)
         compute_rotary_embeddings(ctx, t, c.full);
-    if (has(token_mixer_kind::sliding_attention) && ctx.config.family[turns_sliding] != 0)
+    if (has(token_mixer_kind::sliding_attention) && ctx.config.family[rotates_sliding_layers] != 0)
         compute_rotary_embeddings(ctx, t, c.sliding);
     return c;
 }
@@ -35,7 +35,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     const bool slides = ctx.layer.token_mixer == token_mixer_kind::sliding_attention;
-    if (ctx.config.family[slides ? turns_sliding : turns_full] != 0) apply_rotary(ctx, t, qkv);
+    if (ctx.config.family[slides ? rotates_sliding_layers : rotates_full_layers] != 0) apply_rotary(ctx, t, qkv);
     update_kv_cache(ctx, t, qkv);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
@@ -58,9 +58,9 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_invalid_value(json, "sliding_window", "a number of tokens, which the reference's mask requires");
     if (!parse_layer_types(json, config)) config.layers.fill({token_mixer_kind::full_attention});
     if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
-        config.family[turns_full] = reads_turning(json, "full_attention") ? 1 : 0;
+        config.family[rotates_full_layers] = reads_turning(json, "full_attention") ? 1 : 0;
     if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
-        config.family[turns_sliding] = reads_turning(json, "sliding_attention") ? 1 : 0;
+        config.family[rotates_sliding_layers] = reads_turning(json, "sliding_attention") ? 1 : 0;
     if (config.head == head_kind::sequence_classification && json.string("pooling", "eos") != "eos")
         throw_unsupported(json, "pooling", "unsupported pooling; expected the last token");
 }

@@ -103,8 +103,10 @@ constexpr tensor call_dense(const layer_context& ctx, trace& t, std::int64_t in,
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const tensor a = t.call("attention", bert_layers::attention_block{ctx}, x);
-    const module_info intermediate{
-        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info intermediate{.name = "intermediate",
+                                   .class_of_module = ctx.class_of("Intermediate"),
+                                   .module_role = role::mlp,
+                                   .continues_block = true};
     const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
     t.enter(intermediate);
     tensor h = call_dense(ctx, t, width, inner, a);

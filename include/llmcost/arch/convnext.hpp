@@ -45,18 +45,18 @@ struct layer {
         const tensor scale = scaled ? t.param("layer_scale_parameter", {width}) : tensor{};
         tensor h = t.call("dwconv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
         h = t.call("layernorm", last_norm{width, prefix}, h);
-        h = t.call("act", activation_module{ctx.config.hidden_act},
-                   t.call("pwconv1", linear{width, 4 * width, true}, h));
+        h = t.call("pwconv1", mlp_child<linear>{{width, 4 * width, true}}, h);
+        h = t.call("act", mlp_child<activation_module>{{ctx.config.hidden_act}}, h);
         if (ctx.config.family[normalizes_responses]) h = t.call("grn", response_norm{4 * width, prefix}, h);
-        h = t.call("pwconv2", linear{4 * width, width, true}, h);
+        h = t.call("pwconv2", last_mlp_child<linear>{{4 * width, width, true}}, h);
         if (scaled) h = t.mul(scale, h);
         return t.add(x, t.call("drop_path", drop_path_module{prefix, drops_path}, h.permute({0, 3, 1, 2})));
     }
 };
 
 constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tensor x) {
-    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
-    const std::int64_t previous_width = i > 0 ? of_stage(ctx.config, widths, i - 1) : width;
+    const std::int64_t width = stage_entry(ctx.config, widths, i), depth = stage_entry(ctx.config, depths, i);
+    const std::int64_t previous_width = i > 0 ? stage_entry(ctx.config, widths, i - 1) : width;
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     if (i > 0) {
@@ -78,7 +78,7 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tenso
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const vision_config& image = ctx.config.vision;
-    const std::int64_t width = of_stage(ctx.config, widths, 0), last = ctx.config.family[stages] - 1;
+    const std::int64_t width = stage_entry(ctx.config, widths, 0), last = ctx.config.family[stages] - 1;
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("Embeddings"), .module_role = role::embedding};
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
@@ -90,7 +90,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     for (std::int64_t i = 0; i <= last; ++i) x = stage(ctx, t, i, x);
     t.leave(encoder);
     const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
-    const norm_module layer_norm{norm_kind::layer, of_stage(ctx.config, widths, last)};
+    const norm_module layer_norm{norm_kind::layer, stage_entry(ctx.config, widths, last)};
     const tensor pooled = t.call("layernorm", layer_norm, t.mean_of_images(x));
     return ctx.config.head == head_kind::none ? x : pooled;
 }

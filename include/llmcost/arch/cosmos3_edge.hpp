@@ -121,7 +121,7 @@ struct patch_merger {
 /// Returns the image shapes. Images with a side shorter than a merged patch are enlarged first.
 ///
 /// Source: transformers, image_processing_cosmos3_edge.py, `smart_resize`.
-constexpr media_shapes show(const model& m, const workload& requested_load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& requested_load) {
     if (requested_load.images == 0) return {};
     const model_config& vision = m.components[0].config;
     const std::int64_t patch = vision.vision.patch_size, factor = patch * vision.family[merged];
@@ -149,7 +149,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             const bool has_image_inputs = has_images(t);
             const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
             const model_config& vision = ctx.model.components[0].config;
-            const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+            const media_shape shape =
+                has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{};
             const recorder::workload_guard encoder_workload{
                 t, packed_workload(t, shape, vision.vision.patch_size * vision.family[merged])};
             const tensor states = forward_encoder_component(ctx, t, 0, "visual", role::vision);
@@ -207,7 +208,7 @@ inline constexpr model_spec cosmos3_edge = [](model_spec spec) {
     spec.class_prefix = "Cosmos3Edge";
     spec.base_model = cosmos3_edge_detail::base;
     spec.family_keys = cosmos3_edge_detail::family_keys;
-    spec.compute_media_shapes = cosmos3_edge_detail::show;
+    spec.compute_media_shapes = cosmos3_edge_detail::compute_media_shapes;
     spec.parse_image_processor = cosmos3_edge_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &cosmos3_edge_text, .ignores_model_type = true};

@@ -160,8 +160,10 @@ struct layer {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module layer_norm{norm_kind::layer, stage.width};
         const drop_path_module path{ctx.spec.class_prefix, drops_path};
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
         const attention attends{ctx, stage, rows, columns};
         tensor h = t.call("attention", attends, t.call("layernorm_before", layer_norm, x));
@@ -246,8 +248,7 @@ constexpr stage_sizes parse_stage(config_view json, std::int64_t i) {
     constexpr std::int64_t ones[]{1, 1, 1}, twos[]{2, 2, 2}, threes[]{3, 3, 3};
     constexpr std::int64_t patches[]{7, 3, 3}, strides[]{4, 2, 2}, paddings[]{2, 1, 1};
     constexpr std::int64_t widths[]{64, 192, 384}, heads[]{1, 3, 6}, depths[]{1, 2, 10};
-    const auto number = [&](literal key, const std::int64_t(&defaults)[3], std::int64_t minimum,
-                            std::int64_t largest) {
+    const auto number = [&](literal key, const std::int64_t(&defaults)[3], std::int64_t minimum, std::int64_t largest) {
         const auto found = listed(json, key, i);
         const std::int64_t n = found ? found->as_non_negative() : defaults[i];
         if (n < minimum || n > largest) throw_invalid_value(json, key, "numbers in the supported range");

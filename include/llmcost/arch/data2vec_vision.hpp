@@ -29,7 +29,7 @@ inline constexpr family_key family_keys[]{
 
 struct self_attention {
     const layer_context& ctx;
-    const tensor* of_all;  ///< a bias shared by all layers; null without one
+    const tensor* shared_bias;  ///< a bias shared by all layers; null without one
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
@@ -51,7 +51,7 @@ struct self_attention {
             t.enter(bias);
             scores = t.add(scores, t.leave(bias, relative_bias{ctx}.forward(t)));
         }
-        if (of_all != nullptr) scores = t.add(scores, *of_all);
+        if (shared_bias != nullptr) scores = t.add(scores, *shared_bias);
         const tensor mixed =
             t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_position::attention), v).permute({0, 2, 1, 3});
         return t.contiguous(mixed).view({x.dim(0), x.dim(1), width});
@@ -59,8 +59,9 @@ struct self_attention {
 };
 
 /// A linear layer and dropout.
-constexpr tensor call_output(const layer_context& ctx, trace& t, literal type, std::int64_t in, const tensor& x) {
-    const module_info output{.name = "output", .class_of_module = ctx.class_of(type)};
+constexpr tensor call_output(const layer_context& ctx, trace& t, literal type, std::int64_t in, const tensor& x,
+                             role module_role = role::none) {
+    const module_info output{.name = "output", .class_of_module = ctx.class_of(type), .module_role = module_role};
     t.enter(output);
     return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, ctx.config.hidden_size, true}, x)));
 }
@@ -72,7 +73,7 @@ struct layer {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
-    constexpr tensor forward(trace& t, const tensor& x, const tensor* of_all) const {
+    constexpr tensor forward(trace& t, const tensor& x, const tensor* shared_bias) const {
         const std::int64_t width = ctx.config.hidden_size;
         const bool scales = ctx.config.family[scaled] != 0;
         const norm_module layer_norm{norm_kind::layer, width};
@@ -83,12 +84,12 @@ struct layer {
         const tensor second = scales ? t.param("lambda_2", {width}) : tensor{};
         tensor h = t.call("layernorm_before", layer_norm, x);
         t.enter(attention);
-        h = call_output(ctx, t, "SelfOutput", width, t.call("attention", self_attention{ctx, of_all}, h));
+        h = call_output(ctx, t, "SelfOutput", width, t.call("attention", self_attention{ctx, shared_bias}, h));
         t.leave(attention);
         if (scales) h = t.mul(first, h);
         const tensor middle = t.add(t.call("drop_path", path, h), x);
         h = t.call("intermediate", bert_layers::intermediate_block{ctx}, t.call("layernorm_after", layer_norm, middle));
-        h = call_output(ctx, t, "Output", ctx.config.intermediate_size, h);
+        h = call_output(ctx, t, "Output", ctx.config.intermediate_size, h, role::mlp);
         if (scales) h = t.mul(second, h);
         return t.add(t.call("drop_path", path, h), middle);
     }
@@ -96,17 +97,18 @@ struct layer {
 
 constexpr tensor call_layer(const layer_context& ctx, trace& t, std::int64_t index, const tensor& x) {
     const module_info m{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
-    tensor of_all;
+    tensor shared_bias;
     const bool shares = ctx.config.family[shared] != 0;
     if (shares) {
         const recorder::shared_parameters_guard shared_parameters{t, index > 0};
         const module_info bias{
             .name = "relative_position_bias", .class_of_module = ctx.class_of("RelativePositionBias"), .is_leaf = true};
         t.enter(bias);
-        of_all = t.leave(bias, relative_bias{ctx}.forward(t));
+        shared_bias = t.leave(bias, relative_bias{ctx}.forward(t));
     }
     t.enter(m);
-    return t.leave(m, layer{ctx, index > 0 && ctx.config.family[drops] != 0}.forward(t, x, shares ? &of_all : nullptr));
+    return t.leave(
+        m, layer{ctx, index > 0 && ctx.config.family[drops] != 0}.forward(t, x, shares ? &shared_bias : nullptr));
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {

@@ -49,7 +49,7 @@ struct glu_experts : routed_experts_base {
         t.enter(mlp);
         const shape sizes{num_experts * intermediate_size, hidden_size};
         const tensor w1 = param(t, "w1", sizes), v1 = param(t, "v1", sizes), w2 = param(t, "w2", sizes);
-        const tensor gate = one_of(t, w1, hit), up = one_of(t, v1, hit), down = one_of(t, w2, hit);
+        const tensor gate = select_expert(t, w1, hit), up = select_expert(t, v1, hit), down = select_expert(t, w2, hit);
         tensor h = t.matmul(rows, gate.transpose(0, 1));
         const tensor up_projected = t.matmul(rows, up.transpose(0, 1));
         h = t.mul(t.call("activation_fn", activation_module{act}, h), up_projected);
@@ -59,7 +59,7 @@ struct glu_experts : routed_experts_base {
 
 private:
     /// Selects one expert's matrix. Every active expert selects its own.
-    constexpr tensor one_of(trace& t, const tensor& all, std::int64_t hit) const {
+    constexpr tensor select_expert(trace& t, const tensor& all, std::int64_t hit) const {
         return t.select_repeatedly(all.view({num_experts, intermediate_size, hidden_size}), 0, hit);
     }
 };

@@ -112,7 +112,7 @@ inline constexpr cut_rule rule{.base_size = 1024, .tile = 768, .minimum = 2, .ma
     return n * n <= num_queries_768 ? num_queries_768 : num_queries_1024;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -169,7 +169,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             return parts.rank == 0 ? t.cat({global_features, last}, 0)
                                    : t.cat({parts.view({-1, width}), global_features, last}, 0);
         };
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
+        const media_shape shape =
+            has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
         return place_cut_images(t, token_embeddings, shape, rule.tile, encode_images, concatenate_features);
     });
 }
@@ -236,7 +237,7 @@ inline constexpr model_spec deepseek_ocr2 = [](model_spec spec) {
     spec.class_prefix = "DeepseekOcr2";
     spec.base_model = deepseek_ocr2_detail::base;
     spec.parse_composite_config = deepseek_ocr2_detail::parse_config;
-    spec.compute_media_shapes = deepseek_ocr2_detail::show;
+    spec.compute_media_shapes = deepseek_ocr2_detail::compute_media_shapes;
     spec.parse_image_processor = deepseek_ocr2_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &deepseek_ocr2_text, .ignores_model_type = true};

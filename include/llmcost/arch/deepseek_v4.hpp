@@ -183,7 +183,7 @@ constexpr std::int64_t parse_rope(config_view json, const model_config& config) 
     return legacy ? *legacy : part(json, 64.0 / 512);
 }
 
-constexpr std::uint8_t reach_named(config_view json, literal key, string_ref name) {
+constexpr std::uint8_t parse_attention_kind(config_view json, literal key, string_ref name) {
     if (name == "sliding_attention") return 0;
     if (name == "compressed_sparse_attention") return sparse;
     if (name == "heavily_compressed_attention") return heavy;
@@ -203,7 +203,7 @@ constexpr void parse_plan(config_view json, model_config& config) {
         const auto index = static_cast<std::size_t>(i);
         std::uint8_t reach = i < 2 || i % 2 == 0 ? heavy : sparse;
         if (types) {
-            reach = reach_named(json, "layer_types", (*types)[index].as_string());
+            reach = parse_attention_kind(json, "layer_types", (*types)[index].as_string());
         } else if (ratios) {
             const std::int64_t ratio = (*ratios)[index].as_integer();
             if (ratio != 0 && ratio != 4 && ratio != 128) throw_invalid_value(json, "compress_ratios", "0, 4 and 128");

@@ -45,7 +45,7 @@ inline constexpr family_key family_keys[]{
 
 /// Bits of `family_tag`: the compressed entries that a layer attends to, and expert selection by token id.
 inline constexpr std::uint8_t sparse = 1, heavy = 2, hashed = 4;
-constexpr std::uint8_t reach_of(const layer_context& ctx) { return ctx.layer.family_tag & 3U; }
+constexpr std::uint8_t attention_kind_of(const layer_context& ctx) { return ctx.layer.family_tag & 3U; }
 
 /// Rotary cosines and sines of each sequence's positions: (batch, n, dim / 2) each.
 struct rotary {
@@ -192,10 +192,10 @@ struct compressor {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const {
-        return ctx.class_of(reach_of(ctx) == sparse ? "CSACompressor" : "HCACompressor");
+        return ctx.class_of(attention_kind_of(ctx) == sparse ? "CSACompressor" : "HCACompressor");
     }
     constexpr tensor_pair forward(trace& t, const tensor& x, const tensor& low) const {
-        const bool picks = reach_of(ctx) == sparse;
+        const bool picks = attention_kind_of(ctx) == sparse;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
         const tensor entries = compressed(ctx, t, x, w, ctx.config.head_dim, picks);
         if (picks) {
@@ -228,7 +228,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
         pairs = s.pattern.visible_pairs();
         const std::int64_t num_past_tokens = s.pattern.num_previous_tokens;
         if (w != nullptr) {
-            const std::int64_t maximum = reach_of(ctx) == sparse ? ctx.config.family[index_top_k] : w->all + 1;
+            const std::int64_t maximum = attention_kind_of(ctx) == sparse ? ctx.config.family[index_top_k] : w->all + 1;
             const count num_compressed_pairs = count_visible_entries(num_past_tokens + q.dim(2), w->rate, maximum) -
                                                count_visible_entries(num_past_tokens, w->rate, maximum);
             pairs += static_cast<std::int64_t>(num_compressed_pairs.to_64());
@@ -263,7 +263,7 @@ struct grouped_linear {
 /// Adds the cache entries other than the window's keys, in the order of `DeepseekV4CSACache`.
 constexpr void cache_windows(const layer_context& ctx, trace& t, const windows& w, std::int64_t batch) {
     if (t.is_training()) return;
-    const bool picks = reach_of(ctx) == sparse;
+    const bool picks = attention_kind_of(ctx) == sparse;
     const std::int64_t head_dims[2] = {ctx.config.head_dim, ctx.config.family[index_dim]};
     const int n = picks ? 2 : 1;
     for (int twice = 0; twice < 2; ++twice)
@@ -279,7 +279,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const family_config& family = ctx.config.family;
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim, width = ctx.config.hidden_size;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-    const bool is_sliding_only = reach_of(ctx) == 0;
+    const bool is_sliding_only = attention_kind_of(ctx) == 0;
     const tensor& cos = ctx.inputs->family_tensors[is_sliding_only ? 0 : 2];
     const tensor& sin = ctx.inputs->family_tensors[is_sliding_only ? 1 : 3];
     const tensor low =
@@ -296,7 +296,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
         (void)update_kv_cache(t, fresh, ctx.inputs->pattern);  // values, which are not read
         found = attention_with_sinks(ctx, t, q, kv, mask, nullptr);
     } else {
-        const windows w{t, family[reach_of(ctx) == sparse ? sparse_rate : heavy_rate]};
+        const windows w{t, family[attention_kind_of(ctx) == sparse ? sparse_rate : heavy_rate]};
         const tensor_pair compressed = t.call("compressor", compressor{ctx, w}, x, low);
         cache_windows(ctx, t, w, batch);
         kv = t.cat({kv, compressed.first}, 2);

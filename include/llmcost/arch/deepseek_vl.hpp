@@ -46,6 +46,7 @@ inline constexpr model_spec deepseek_vl = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &llama};
     spec.components[0] = {.key = "vision_config", .default_spec = &siglip_vision_model};
     spec.defaults.tie_word_embeddings = true;
+    spec.published_head = published_head_kind::untied_by_text_model;
     return spec;
 }(shared_composite);
 

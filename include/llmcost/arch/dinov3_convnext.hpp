@@ -29,15 +29,15 @@ struct layer {
         const tensor scale = t.param("gamma", {width});
         tensor h = t.call("depthwise_conv", convolution_2d{width, width, 7, 1, 3, width}, x).permute({0, 2, 3, 1});
         h = t.call("layer_norm", last_norm{width, ctx.spec.class_prefix}, h);
-        h = t.call("pointwise_conv1", linear{width, 4 * width, true}, h);
+        h = t.call("pointwise_conv1", mlp_child<linear>{{width, 4 * width, true}}, h);
         h = t.call("activation_fn", activation_module{ctx.config.hidden_act}, h);
-        h = t.mul(t.call("pointwise_conv2", linear{4 * width, width, true}, h), scale);
+        h = t.mul(t.call("pointwise_conv2", last_mlp_child<linear>{{4 * width, width, true}}, h), scale);
         return t.add(x, t.call("drop_path", drop_path_module{"Dinov3Convnext", drops_path}, h.permute({0, 3, 1, 2})));
     }
 };
 
 constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tensor x) {
-    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const std::int64_t width = stage_entry(ctx.config, widths, i), depth = stage_entry(ctx.config, depths, i);
     const literal prefix = ctx.spec.class_prefix;
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);

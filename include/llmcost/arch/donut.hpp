@@ -61,8 +61,10 @@ struct donut_block {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module layer_norm{norm_kind::layer, stage.width};
         const std::int64_t inner = times_ratio(ctx.config, ratio, stage.width);
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         const tensor normed = t.call("layernorm_before", layer_norm, x);
         tensor h = within_windows<divided_attention>(ctx, t, stage, shifted, false, normed);
         const tensor middle = t.add(x, t.call("drop_path", drop_path_module{"Donut", drops_path}, h));
@@ -70,7 +72,8 @@ struct donut_block {
         t.enter(intermediate);
         h = t.call("dense", linear{stage.width, inner, true}, h);
         h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
-        return t.add(middle, project_in_output(ctx, t, "Output", inner, stage.width, h));
+        return t.add(middle,
+                     project_in_output(ctx, t, "Output", inner, stage.width, h, dropout_position::hidden, role::mlp));
     }
 };
 

@@ -208,7 +208,7 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
     return trace::buffer({1});
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const family_config& family = m.components[0].config.family;
     return {.image = resized_to_patches(load, family[patch_side], family[merged_side], m.family[fewest_pixels],
@@ -403,7 +403,7 @@ inline constexpr model_spec dots3_note = [](model_spec spec) {
     spec.model_type = "dots3_note";
     spec.class_prefix = "Dots3Note";
     spec.base_model = dots3_note_media_detail::base;
-    spec.compute_media_shapes = dots3_note_media_detail::show;
+    spec.compute_media_shapes = dots3_note_media_detail::compute_media_shapes;
     spec.parse_image_processor = dots3_note_media_detail::parse_processor_config;
     spec.family_keys = dots3_note_media_detail::model_keys;
     spec.modalities.has_images = true;

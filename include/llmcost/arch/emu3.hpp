@@ -49,7 +49,7 @@ inline constexpr model_spec emu3 = [](model_spec spec) {
     spec.class_prefix = "Emu3";
     spec.base_model = emu3_detail::base;
     spec.parse_composite_config = emu3_detail::parse_config;
-    spec.compute_media_shapes = emu3_detail::show;
+    spec.compute_media_shapes = emu3_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &emu3_text_model, .ignores_model_type = true};
     spec.components[0] = {.key = "vq_config", .default_spec = &emu3_vqgan, .ignores_model_type = true};

@@ -322,7 +322,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t) {
 }
 
 /// Image shapes: sides are multiples of 8, areas between 512² and 1024² pixels. A token ends each row of codes.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -341,7 +341,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const family_config& family = ctx.component(0).config.family;
         const media_shape image_shape =
             has_images(t)
-                ? show(ctx.model, t.load()).image
+                ? compute_media_shapes(ctx.model, t.load()).image
                 : media_shape{.num_tokens = 2, .height = spatial_factor(family), .width = spatial_factor(family)};
         const std::int64_t images = images_in(t), channels = family[in_channels];
         const tensor pixels = t.input({images, channels, image_shape.height, image_shape.width}).unsqueeze(1);

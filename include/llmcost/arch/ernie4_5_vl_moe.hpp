@@ -27,7 +27,7 @@ inline constexpr family_key text_keys[]{
 /// Source: transformers/models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py, `Ernie4_5_VLMoeTextRotaryEmbedding`.
 struct rotary_of_pairs {
     std::int64_t dim;
-    std::int64_t of_heights;  ///< number of frequencies for height, and of those for width
+    std::int64_t num_height_frequencies;  ///< number of frequencies for height, and of those for width
     class_name named;
 
     static constexpr role module_role = role::rotary;
@@ -36,11 +36,11 @@ struct rotary_of_pairs {
     constexpr tensor_pair forward(trace& t, std::int64_t batch, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
         t.register_buffer(count(dim / 2 * 2 * 4));  // `inv_freq` and `original_inv_freq`, always in float32
-        const std::int64_t of_times = dim / 2 - 2 * of_heights;
+        const std::int64_t of_times = dim / 2 - 2 * num_height_frequencies;
         const tensor angles = t.mul(t.full({3, batch, sequence, 1}), trace::buffer({dim / 2}));
         const auto table = [&](const tensor& x) {
-            const tensor part = x.select(0).slice(-1, of_heights).unsqueeze(-1);
-            const tensor pairs = t.cat({part, part}, -1).view({batch, sequence, 2 * of_heights});
+            const tensor part = x.select(0).slice(-1, num_height_frequencies).unsqueeze(-1);
+            const tensor pairs = t.cat({part, part}, -1).view({batch, sequence, 2 * num_height_frequencies});
             return t.repeat_interleave(t.cat({pairs, x.select(0).slice(-1, of_times)}, -1), -1, 2);
         };
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
@@ -277,7 +277,7 @@ inline constexpr model_spec ernie4_5_vl_moe = [](model_spec spec) {
     spec.class_prefix = "Ernie4_5_VLMoe";
     spec.base_model = ernie4_5_vl_moe_detail::forward_vision_language_model;
     spec.family_keys = ernie4_5_vl_moe_detail::model_keys;
-    spec.compute_media_shapes = qwen_vision::show;
+    spec.compute_media_shapes = qwen_vision::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_size_alone;
     spec.modalities.has_images = true;
     spec.parse_composite_config = router_balance::parse_config;

@@ -69,8 +69,10 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const tensor a = t.call("attention", bert_layers::attention_block{ctx, norms}, x);
     const tensor normed = bert_layers::apply_norm_if_named(ctx, t, norms.layer, a);
-    const module_info intermediate{
-        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info intermediate{.name = "intermediate",
+                                   .class_of_module = ctx.class_of("Intermediate"),
+                                   .module_role = role::mlp,
+                                   .continues_block = true};
     t.enter(intermediate);
     const tensor h = t.leave(intermediate, spelled_gelu(t, t.call("dense", linear{width, inner, true}, normed)));
     return t.call("output", bert_layers::mlp_output{{inner, width, ctx.class_of("Output"), false}}, h, a);

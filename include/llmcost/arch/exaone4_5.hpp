@@ -70,7 +70,7 @@ inline constexpr model_spec exaone4_5 = [](model_spec spec) {
     spec.class_prefix = "Exaone4_5_";
     spec.base_model = exaone4_5_detail::base;
     spec.family_keys = qwen_vision::bound_keys;
-    spec.compute_media_shapes = qwen_vision::show;
+    spec.compute_media_shapes = qwen_vision::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &exaone4, .alternative_model_type = "exaone4_5_text"};

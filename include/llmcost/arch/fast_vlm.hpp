@@ -25,8 +25,8 @@ inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7"
                                    "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23"};
 
 /// A convolution that has several branches in training (`MobileOneBlock`), with optional squeeze-and-excitation.
-constexpr tensor one_block(trace& t, literal name, const convolution_2d& layer, const tensor& x,
-                           std::int64_t weighed = 0) {
+constexpr tensor conv_block(trace& t, literal name, const convolution_2d& layer, const tensor& x,
+                            std::int64_t weighed = 0) {
     return call_in_module(t, name, "MobileOneBlock", x, [&](const tensor& in) {
         tensor h = t.call("reparam_conv", layer, in);
         if (weighed == 0)
@@ -56,13 +56,16 @@ constexpr tensor batch_norm(trace& t, const tensor& x) {
 /// Convolutional MLP: a wide depthwise convolution, then two pointwise convolutions.
 constexpr tensor convolving_block(trace& t, const tensor& x) {
     const std::int64_t width = x.dim(1), inner = 4 * width;
-    return call_in_module(t, "mlp", "ConvMlp", x, [&](const tensor& in) {
-        tensor h = call_in_module(t, "conv", "ConvNormAct", in, [&](const tensor& operand) {
-            return batch_norm(t, t.call("conv", convolution_2d{width, width, 7, 1, 3, width, false}, operand));
-        });
-        h = t.call("act", gelu_module{}, t.call("fc1", convolution_2d{width, inner, 1}, h));
-        return dropout(t, "drop", t.call("fc2", convolution_2d{inner, width, 1}, dropout(t, "drop", h)));
-    });
+    return call_in_module(
+        t, "mlp", "ConvMlp", x,
+        [&](const tensor& in) {
+            tensor h = call_in_module(t, "conv", "ConvNormAct", in, [&](const tensor& operand) {
+                return batch_norm(t, t.call("conv", convolution_2d{width, width, 7, 1, 3, width, false}, operand));
+            });
+            h = t.call("act", gelu_module{}, t.call("fc1", convolution_2d{width, inner, 1}, h));
+            return dropout(t, "drop", t.call("fc2", convolution_2d{inner, width, 1}, dropout(t, "drop", h)));
+        },
+        role::mlp);
 }
 
 /// Layer scale: one factor per channel.
@@ -94,24 +97,28 @@ constexpr tensor attending_block(trace& t, literal name, const tensor& x) {
     return call_in_module(t, name, "AttentionBlock", x, [&](const tensor& in) {
         const norm_module over_channels{norm_kind::layer, width, {"", "LayerNorm2d"}};
         const tensor normed = t.call("norm", over_channels, in.permute({0, 2, 3, 1}));
-        const tensor mixed = call_in_module(t, "token_mixer", "Attention", normed, [&](const tensor& operand) {
-            const tensor rows = t.reshape(operand, {operand.dim(0), n, width});
-            const tensor all = t.call("qkv", linear{width, 3 * width}, rows).view({operand.dim(0), n, 3, heads, 32});
-            const tensor qkv_heads = all.permute({2, 0, 3, 1, 4});
-            const tensor part = qkv_heads.select(0);
-            {
-                const recorder::not_executed_guard in_one_call{t};
-                (void)dropout(t, "attn_drop", part, dropout_position::attention);
-            }
-            const attention_pattern pattern{.query_length = n, .is_causal = false};
-            tensor mixed_heads;
-            {
-                const recorder::fused_kernel_guard fused{t, fused_attention_kernel(part, heads, pattern, n)};
-                mixed_heads = math_attention_heads(t, part, part, part, pattern);
-            }
-            const tensor flat = t.reshape(mixed_heads.transpose(1, 2), {operand.dim(0), n, width});
-            return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, flat));
-        });
+        const tensor mixed = call_in_module(
+            t, "token_mixer", "Attention", normed,
+            [&](const tensor& operand) {
+                const tensor rows = t.reshape(operand, {operand.dim(0), n, width});
+                const tensor all =
+                    t.call("qkv", linear{width, 3 * width}, rows).view({operand.dim(0), n, 3, heads, 32});
+                const tensor qkv_heads = all.permute({2, 0, 3, 1, 4});
+                const tensor part = qkv_heads.select(0);
+                {
+                    const recorder::not_executed_guard in_one_call{t};
+                    (void)dropout(t, "attn_drop", part, dropout_position::attention);
+                }
+                const attention_pattern pattern{.query_length = n, .is_causal = false};
+                tensor mixed_heads;
+                {
+                    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(part, heads, pattern, n)};
+                    mixed_heads = math_attention_heads(t, part, part, part, pattern);
+                }
+                const tensor flat = t.reshape(mixed_heads.transpose(1, 2), {operand.dim(0), n, width});
+                return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, flat));
+            },
+            role::attn);
         const tensor attention_output = mixed.transpose(1, 2).view({in.dim(0), width, in.dim(2), in.dim(3)});
         const tensor middle =
             t.add(in, t.call("drop_path1", identity{"Identity"}, scaled(t, "layer_scale_1", attention_output)));
@@ -139,7 +146,7 @@ constexpr tensor forward_stage(trace& t, std::int64_t i, const tensor& x) {
                             const tensor out = t.call("reparam_conv", conv, finer);
                             return t.call("act", gelu_module{}, t.call("se", identity{"Identity"}, out));
                         });
-                    return one_block(t, "1", {width, width, 1}, inner);
+                    return conv_block(t, "1", {width, width, 1}, inner);
                 });
             });
         if (i < first_attending)
@@ -165,14 +172,14 @@ constexpr tensor tower_base(const layer_context&, trace& t) {
         const std::int64_t first = widths[0], last = widths[4];
         x = call_in_module(t, "stem", "Sequential", x, [&](const tensor& in) {
             const tensor h =
-                one_block(t, "1", {first, first, 3, 2, 1, first}, one_block(t, "0", {3, first, 3, 2, 1}, in));
-            return one_block(t, "2", {first, first, 1}, h);
+                conv_block(t, "1", {first, first, 3, 2, 1, first}, conv_block(t, "0", {3, first, 3, 2, 1}, in));
+            return conv_block(t, "2", {first, first, 1}, h);
         });
         x = call_in_module(t, "stages", "Sequential", x, [&](tensor in) {
             for (std::int64_t i = 0; i < 5; ++i) in = forward_stage(t, i, in);
             return in;
         });
-        x = one_block(t, "final_conv", {last, final_width, 3, 1, 1, last}, x, final_width / 16);
+        x = conv_block(t, "final_conv", {last, final_width, 3, 1, 1, last}, x, final_width / 16);
         const recorder::detach_guard unread{t};
         call_in_module(t, "head", "ClassifierHead", x, [&](const tensor& in) {
             const tensor mean =
@@ -232,7 +239,7 @@ inline constexpr family_key family_keys[]{
 };
 
 /// Image shapes: images are resized to squares; one token covers 64 by 64 pixels.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const std::int64_t pixels = m.components[0].config.vision.image_height, places = pixels / 64;
     return {.image = {.num_tokens = places * places, .height = pixels, .width = pixels}};
 }
@@ -273,7 +280,7 @@ inline constexpr model_spec fast_vlm = [](model_spec spec) {
     spec.base_model = fast_vlm_detail::base;
     spec.family_keys = fast_vlm_detail::family_keys;
     spec.parse_composite_config = fast_vlm_detail::parse_config;
-    spec.compute_media_shapes = fast_vlm_detail::show;
+    spec.compute_media_shapes = fast_vlm_detail::compute_media_shapes;
     spec.parse_image_processor = parse_llava_image_processor;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config",

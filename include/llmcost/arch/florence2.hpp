@@ -65,7 +65,7 @@ inline constexpr family_key tower_keys[]{
     {"window_size", 12},
 };
 
-constexpr std::int64_t of_stage(const family_config& family, tower_config_index first, std::int64_t i) {
+constexpr std::int64_t stage_entry(const family_config& family, tower_config_index first, std::int64_t i) {
     return family[static_cast<std::size_t>(first + i)];
 }
 
@@ -77,7 +77,7 @@ struct stage_shape {
         return (((kernel << 10 | stride) << 10 | padding) << 16 | heads) << 16 | groups;
     }
     [[nodiscard]] static constexpr stage_shape unpack(const family_config& family, std::int64_t i) {
-        const std::int64_t w = of_stage(family, shapes, i), ten = 0x3ff, half = 0xffff;
+        const std::int64_t w = stage_entry(family, shapes, i), ten = 0x3ff, half = 0xffff;
         return {w >> 52 & ten, w >> 42 & ten, w >> 32 & ten, w >> 16 & half, w & half};
     }
     /// Number of positions per side after the convolution.
@@ -90,7 +90,7 @@ struct stage_shape {
 /// Convolutional embedding with a norm before or after it: (B, channels, H, W) -> (B, width, H', W').
 constexpr tensor embed_stage(const layer_context& ctx, trace& t, std::int64_t i, const tensor& x) {
     const family_config& family = ctx.config.family;
-    const std::int64_t in = x.dim(1), width = of_stage(family, widths, i);
+    const std::int64_t in = x.dim(1), width = stage_entry(family, widths, i);
     const stage_shape shape = stage_shape::unpack(family, i);
     const bool is_pre_norm = (family[normed_first] >> i & 1) != 0;
     const module_info stage{.name = "convs",
@@ -140,7 +140,7 @@ constexpr tensor attend_in_groups(const layer_context& ctx, trace& t, std::int64
 constexpr tensor forward_block(const layer_context& ctx, trace& t, literal name, bool channels, bool dropped,
                                std::int64_t i, tensor x) {
     const std::int64_t width = x.dim(1), rows = x.dim(2), columns = x.dim(3),
-                       inner = of_stage(ctx.config.family, inners, i);
+                       inner = stage_entry(ctx.config.family, inners, i);
     const stage_shape shape = stage_shape::unpack(ctx.config.family, i);
     const module_info block{.name = name,
                             .class_of_module = ctx.class_of(channels ? "VisionChannelBlock" : "VisionSpatialBlock")};
@@ -194,7 +194,7 @@ constexpr std::int64_t places_along(const family_config& family) {
 }
 
 /// Image shapes: one encoder token per position, preceded by their mean.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const family_config& family = m.components[0].config.family;
     const std::int64_t side = places_along(family);
     if (side > family[positions])
@@ -218,7 +218,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
         x = embed_stage(ctx, t, i, x);
         const module_info blocks{.name = "blocks", .index = i, .class_of_module = {"", "ModuleList"}};
         t.enter(blocks);
-        for (std::int64_t n = 0; n < of_stage(family, depths, i); ++n) {
+        for (std::int64_t n = 0; n < stage_entry(family, depths, i); ++n) {
             const module_info block{.name = numbers[n], .class_of_module = ctx.class_of("VisionBlock")};
             t.enter(block);
             const bool drop = family[drops] != 0;
@@ -253,8 +253,8 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         for (const literal key :
              {"depths", "patch_size", "patch_prenorm", "patch_stride", "patch_padding", "num_heads", "num_groups"})
             if (!json.optional_array(key)) throw_missing_key(json, key, "a list with one entry per stage");
-    const auto entry = [&](literal key, const std::int64_t(&defaults)[max_stages], std::int64_t i,
-                           std::int64_t maximum, std::int64_t minimum) {
+    const auto entry = [&](literal key, const std::int64_t(&defaults)[max_stages], std::int64_t i, std::int64_t maximum,
+                           std::int64_t minimum) {
         const auto entries = json.optional_array(key);
         if (!entries) return defaults[i];
         if (static_cast<std::int64_t>(entries->size()) != config.family[stages])
@@ -269,7 +269,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
         const stage_shape shape{entry("patch_size", sizes_of, i, 0x3ff, 1), entry("patch_stride", steps, i, 0x3ff, 1),
                                 entry("patch_padding", paddings, i, 0x3ff, 0), entry("num_heads", parts, i, 0xffff, 1),
                                 entry("num_groups", parts, i, 0xffff, 1)};
-        const std::int64_t width = of_stage(config.family, widths, i);
+        const std::int64_t width = stage_entry(config.family, widths, i);
         if (width % shape.heads != 0) throw_invalid_value(json, "num_heads", "divisors of embed_dim");
         if (width % shape.groups != 0) throw_invalid_value(json, "num_groups", "divisors of embed_dim");
         config.family[static_cast<std::size_t>(shapes + i)] = shape.pack();
@@ -419,7 +419,7 @@ inline constexpr model_spec florence2 = [](model_spec spec) {
     spec.base_model = florence2_detail::base;
     spec.parse_composite_config = florence2_detail::parse_config;
     spec.family_keys = florence2_detail::family_keys;
-    spec.compute_media_shapes = florence2_detail::show;
+    spec.compute_media_shapes = florence2_detail::compute_media_shapes;
     spec.parse_image_processor = florence2_detail::parse_processor_config;
     spec.modalities.has_images = spec.feeds_media_to_encoder = true;
     spec.text_model = {.key = "text_config", .default_spec = &florence2_detail::text};

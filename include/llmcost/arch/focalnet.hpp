@@ -61,7 +61,8 @@ struct modulation {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Modulation"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t count = of_stage(ctx.config, levels, stage), window = of_stage(ctx.config, windows, stage);
+        const std::int64_t count = stage_entry(ctx.config, levels, stage),
+                           window = stage_entry(ctx.config, windows, stage);
         const tensor all = t.call("projection_in", linear{width, 2 * width + count + 1, true}, x);
         const tensor mixed = t.contiguous(all.permute({0, 3, 1, 2}));
         const tensor q = mixed.slice(1, width), gates = mixed.slice(1, count + 1);
@@ -139,7 +140,7 @@ struct grid {
 constexpr tensor flat(const tensor& image) { return image.view({image.dim(0), image.dim(1), -1}).transpose(1, 2); }
 
 constexpr grid stage(const layer_context& ctx, trace& t, std::int64_t i, const grid& input) {
-    const std::int64_t width = ctx.config.embedding_size << i, depth = of_stage(ctx.config, depths, i);
+    const std::int64_t width = ctx.config.embedding_size << i, depth = stage_entry(ctx.config, depths, i);
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     grid out = input;
@@ -213,7 +214,7 @@ constexpr void parse_focalnet(config_view json, model_config& config) {
     parse_stages_of(json, "focal_levels", {2, 2, 2, 2}, config.family, levels, n, maximum);
     parse_stages_of(json, "focal_windows", {3, 3, 3, 3}, config.family, windows, n, maximum);
     for (std::int64_t i = 0; i < n; ++i)
-        if (of_stage(config, windows, i) % 2 == 0) throw_invalid_value(json, "focal_windows", "odd numbers");
+        if (stage_entry(config, windows, i) % 2 == 0) throw_invalid_value(json, "focal_windows", "odd numbers");
     config.family[drops] = json.real("drop_path_rate", 0.1) > 0.0;
     parse_ratio(json, "mlp_ratio", 4.0, config.family, ratio);
     if (times_ratio(config, ratio, config.embedding_size) < 1)

@@ -36,7 +36,7 @@ inline constexpr family_key adaptor_keys[]{
            s.frame_stride;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const std::int64_t frames = frames_of(m.audio_preprocessing, load);
     return {.audio = {.num_tokens = frames,
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
@@ -265,7 +265,7 @@ inline constexpr model_spec fun_asr_nano = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &fun_asr_nano_text};
     spec.components[0] = {.key = "audio_config", .default_spec = &fun_asr_nano_encoder};
     spec.components[1] = {.key = "adaptor_config", .default_spec = &fun_asr_nano_adaptor, .ignores_model_type = true};
-    spec.compute_media_shapes = fun_asr_nano_detail::show;
+    spec.compute_media_shapes = fun_asr_nano_detail::compute_media_shapes;
     spec.parse_feature_extractor = fun_asr_nano_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.frame_stride = 6;

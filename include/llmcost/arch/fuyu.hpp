@@ -28,7 +28,7 @@ inline constexpr family_key family_keys[]{
 ///
 /// Incomplete patches are padded.
 /// Source: transformers/models/fuyu/image_processing_fuyu.py, `resize`, `preprocess_with_tokenizer_info`.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const std::int64_t max_high = m.family[largest_height], max_wide = m.family[largest_width];
     std::int64_t height = load.image_height, width = load.image_width;
     if (height == 0) {
@@ -63,7 +63,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard no_pixels{t, !has_images(t)};
         const std::int64_t side = ctx.model.family[patch_size], values = side * side * ctx.model.family[num_channels];
-        const tensor patches = t.input({images_in(t), show(ctx.model, t.load()).image.num_tokens, values});
+        const tensor patches =
+            t.input({images_in(t), compute_media_shapes(ctx.model, t.load()).image.num_tokens, values});
         const tensor features = t.call("vision_embed_tokens", linear{values, ctx.config.hidden_size, true}, patches);
         return t.masked_scatter(token_embeddings, features);
     });
@@ -86,7 +87,7 @@ inline constexpr model_spec fuyu = [](model_spec spec) {
     spec.class_prefix = "Fuyu";
     spec.base_model = fuyu_detail::base;
     spec.parse_composite_config = fuyu_detail::parse_config;
-    spec.compute_media_shapes = fuyu_detail::show;
+    spec.compute_media_shapes = fuyu_detail::compute_media_shapes;
     spec.parse_image_processor = fuyu_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.family_keys = fuyu_detail::family_keys;

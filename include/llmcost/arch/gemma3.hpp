@@ -34,6 +34,7 @@ inline constexpr model_spec gemma3_text = [](model_spec spec) {
     spec.parse_config = parse_gemma3;
     spec.qk_norm = qk_norm_kind::per_head_transposed;
     spec.has_rotary_per_token_mixer = true;
+    spec.context_includes_scaling = true;
     spec.names.model_class = "TextModel";
     spec.defaults.vocab_size = 262208;
     spec.defaults.max_position_embeddings = 131072;
@@ -69,7 +70,7 @@ inline constexpr model_spec gemma3 = [](model_spec spec) {
     spec.base_model = gemma3_detail::base;
     spec.family_keys = gemma3_detail::family_keys;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
-    spec.compute_media_shapes = pooled_image_tokens::show;
+    spec.compute_media_shapes = pooled_image_tokens::compute_media_shapes;
     spec.parse_image_processor = pooled_image_tokens::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &gemma3_detail::text, .ignores_model_type = true};

@@ -295,7 +295,7 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
 }
 
 /// An element of a list of two numbers, or the default without the list.
-constexpr std::int64_t of_two(maybe<config_view> list, std::size_t i, std::int64_t default_value) {
+constexpr std::int64_t pair_entry(maybe<config_view> list, std::size_t i, std::int64_t default_value) {
     if (!list) return default_value;
     if (list->size() != 2) throw_invalid_value(*list, "two numbers");
     return (*list)[i].as_positive();
@@ -310,11 +310,11 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
             if (all && all->size() != 2) throw_invalid_value(*all, "two pairs of numbers");
             return all ? maybe<config_view>{(*all)[i].as_array()} : maybe<config_view>{};
         };
-        config.family[channels + i] = of_two(conv_channels, i, config.family[channels + i]);
+        config.family[channels + i] = pair_entry(conv_channels, i, config.family[channels + i]);
         for (std::size_t k = 0; k < 2; ++k)
-            config.family[kernels + 2 * i + k] = of_two(pair(sides), k, config.family[kernels + 2 * i + k]);
+            config.family[kernels + 2 * i + k] = pair_entry(pair(sides), k, config.family[kernels + 2 * i + k]);
         for (std::size_t k = 0; k < 2; ++k)
-            config.family[strides + 2 * i + k] = of_two(pair(steps), k, config.family[strides + 2 * i + k]);
+            config.family[strides + 2 * i + k] = pair_entry(pair(steps), k, config.family[strides + 2 * i + k]);
         const std::int64_t padded = config.family[bands] + 2, side = config.family[kernels + 2 * i + 1];
         if (side > padded) throw_invalid_value(json, "sscp_conv_kernel_size", "kernels that fit into the features");
         config.family[bands] = (padded - side) / config.family[strides + 2 * i + 1] + 1;

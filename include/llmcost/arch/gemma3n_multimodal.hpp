@@ -23,7 +23,7 @@ enum family_config_index : std::uint8_t { image_tokens, sound_tokens };
 inline constexpr family_key family_keys[]{{"vision_soft_tokens_per_image", 256}, {"audio_soft_tokens_per_image", 188}};
 
 /// Media shapes: the number of tokens is fixed per image and per recording.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     media_shapes shapes{.image = {.num_tokens = m.family[image_tokens], .height = image_side, .width = image_side}};
     if (load.audio_milliseconds == 0) return shapes;
     shapes.audio = frames_of(m.audio_preprocessing, load.audio_milliseconds);
@@ -148,7 +148,7 @@ inline constexpr model_spec gemma3n = [](model_spec spec) {
     spec.base_model = gemma3n_media_detail::base;
     spec.parse_composite_config = gemma3n_media_detail::parse_config;
     spec.family_keys = gemma3n_media_detail::family_keys;
-    spec.compute_media_shapes = gemma3n_media_detail::show;
+    spec.compute_media_shapes = gemma3n_media_detail::compute_media_shapes;
     spec.parse_image_processor = gemma3n_media_detail::parse_processor_config;
     spec.modalities.has_images = spec.modalities.has_audio = true;
     spec.parse_feature_extractor = gemma3n_media_detail::parse_audio_config;

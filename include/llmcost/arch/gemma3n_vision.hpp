@@ -22,13 +22,13 @@ inline constexpr std::int64_t image_side = 768, token_side = 16;
 /// A convolution with a square kernel. With a stride, the input is padded explicitly.
 struct mobile_convolution {
     std::int64_t in, out, side = 1;
-    bool strides = false, each_channel = false, bias = false;
+    bool strides = false, is_depthwise = false, bias = false;
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", strides ? "Conv2dSame" : "Conv2d"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t groups = each_channel ? in : 1;
+        const std::int64_t groups = is_depthwise ? in : 1;
         const tensor weight = t.param("weight", {out, in / groups, side, side});
         if (bias) t.read_parameter_in_next_op(t.param("bias", {out}));
         if (!strides) return t.conv(x, weight, bias, groups, 1, side / 2);

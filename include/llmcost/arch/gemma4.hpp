@@ -180,7 +180,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
 /// Restricts the inputs of layers with shared keys to the last token, if only its logits are needed.
 ///
 /// Source: `_maybe_slice_kv_shared_inputs`.
-constexpr void keep_last_token(trace& t, attention_inputs& s) {
+constexpr void select_last_token(trace& t, attention_inputs& s) {
     s.pattern.cached_length = s.pattern.key_length() - 1;
     s.pattern.num_previous_tokens += s.pattern.query_length - 1;
     s.pattern.query_length = 1;
@@ -201,8 +201,8 @@ constexpr tensor forward_language_model(const layer_context& ctx, trace& t, tens
     };
     x = shared_kv::forward_layer_range(ctx, t, shared, x, 0, first, call);
     if (first < layers && t.load().head == logits::last && t.load().sequence > 1) {
-        keep_last_token(t, shared.full);
-        keep_last_token(t, shared.sliding);
+        select_last_token(t, shared.full);
+        select_last_token(t, shared.sliding);
         x = t.slice(x, 1, 1);
         if (inputs.rank != 0) inputs = t.slice(inputs, 1, 1);
     }

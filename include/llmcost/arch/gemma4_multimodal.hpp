@@ -138,7 +138,7 @@ enum family_config_index : std::uint8_t { vision_output_proj_dims, audio_output_
 
 inline constexpr family_key family_keys[]{{.type = family_key_type::computed}, {.type = family_key_type::computed}};
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (m.family[vision_output_proj_dims] == 0) throw_description_error("this configuration has no vision encoder");
     const family_config& family = m.components[0].config.family;
@@ -160,7 +160,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         if (!has_eyes) return token_embeddings;
         const bool has_image_inputs = has_images(t);
         const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+        const media_shape shape = has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{};
         const recorder::workload_guard encoder_workload{
             t, image_workload(t.load(), has_image_inputs ? images_in(t) : 1, shape.height, shape.width)};
         const tensor states = forward_encoder_component(ctx, t, 0, "vision_tower", role::vision);
@@ -279,7 +279,7 @@ inline constexpr model_spec gemma4 = [](model_spec spec) {
     spec.base_model = gemma4_media_detail::base;
     spec.parse_composite_config = gemma4_media_detail::parse_config;
     spec.family_keys = gemma4_media_detail::family_keys;
-    spec.compute_media_shapes = gemma4_media_detail::show;
+    spec.compute_media_shapes = gemma4_media_detail::compute_media_shapes;
     spec.parse_image_processor = gemma4_media_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &gemma4_media_detail::text, .ignores_model_type = true};

@@ -90,7 +90,7 @@ struct patch_embedder {
     }
 };
 
-constexpr media_shapes show_unified(const model& m, const workload& load) {
+constexpr media_shapes compute_unified_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (m.family[unified_vision_output_dims] == 0) throw_description_error("this configuration has no image sizes");
     if (load.image_height == 0)
@@ -111,7 +111,7 @@ constexpr tensor unified_base(const layer_context& ctx, trace& t) {
         const bool has_image_inputs = has_images(t);
         const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
         const std::int64_t images = has_image_inputs ? images_in(t) : 1;
-        const std::int64_t tokens = has_image_inputs ? show_unified(ctx.model, t.load()).image.num_tokens : 1;
+        const std::int64_t tokens = has_image_inputs ? compute_unified_shapes(ctx.model, t.load()).image.num_tokens : 1;
         const tensor pixels = t.input({images, family[unified_tokens], family[patch_values]});
         const tensor states = t.call("embed_vision", patch_embedder{ctx}, pixels);
         return scatter_features(t, token_embeddings, t.gather(states, {images * tokens, ctx.config.hidden_size}));
@@ -164,7 +164,7 @@ inline constexpr model_spec gemma4_unified = [](model_spec spec) {
     spec.base_model = gemma4_unified_detail::unified_base;
     spec.parse_composite_config = gemma4_unified_detail::parse_unified;
     spec.family_keys = gemma4_unified_detail::unified_keys;
-    spec.compute_media_shapes = gemma4_unified_detail::show_unified;
+    spec.compute_media_shapes = gemma4_unified_detail::compute_unified_shapes;
     spec.parse_image_processor = gemma4_unified_detail::parse_unified_processor;
     spec.text_model.default_spec = &gemma4_unified_detail::unified_text;
     return spec;

@@ -101,8 +101,10 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
 /// Decoder layer: attention and MLP, each followed by residual and norm.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor a = t.call("attention", attention_module{ctx}, x);
-    const module_info intermediate{
-        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info intermediate{.name = "intermediate",
+                                   .class_of_module = ctx.class_of("Intermediate"),
+                                   .module_role = role::mlp,
+                                   .continues_block = true};
     t.enter(intermediate);
     tensor h = t.call("dense", linear{ctx.config.hidden_size, ctx.config.intermediate_size, true}, a);
     h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
@@ -201,7 +203,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 }
 
 /// Media shapes: images are resized to the encoder's size. Their states precede the text, but are not tokens.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images > 1 && load.images > m.config.family[frames])
         throw_description_error("the video has more images than temporal embeddings");
     const vision_config& image = m.components[0].config.vision;
@@ -231,7 +233,7 @@ inline constexpr model_spec git = [](model_spec spec) {
     spec.attention = git_detail::attention;
     spec.rotary = rotary_style::none;
     spec.supported_heads = language_heads;
-    spec.compute_media_shapes = git_detail::show;
+    spec.compute_media_shapes = git_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.components[0] = {.key = "vision_config", .default_spec = &git_detail::tower, .ignores_model_type = true};
     spec.names.base_model = "git";

@@ -18,8 +18,8 @@ inline constexpr family_key family_keys[]{
 };
 
 /// Media shapes of images and videos. A single image is a video of one pair of frames.
-constexpr media_shapes show(const model& m, const workload& load) {
-    return qwen_vision::show_within(m, load, {.all_frames = true, .of_pairs = true});
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return qwen_vision::compute_shapes_within(m, load, {.all_frames = true, .of_pairs = true});
 }
 
 inline constexpr family_key model_keys[]{
@@ -101,7 +101,7 @@ inline constexpr model_spec glm4v = [](model_spec spec) {
     spec.class_prefix = "Glm4v";
     spec.base_model = qwen_vision::forward_vision_language<false>;
     spec.family_keys = glm4v_detail::model_keys;
-    spec.compute_media_shapes = glm4v_detail::show;
+    spec.compute_media_shapes = glm4v_detail::compute_media_shapes;
     spec.modalities.has_images = spec.modalities.has_videos = true;
     spec.parse_image_processor = qwen_vision::parse_size_alone;
     spec.text_model = {

@@ -15,7 +15,7 @@ enum family_config_index : std::uint8_t { mels };
 inline constexpr family_key family_keys[]{{"num_mel_bins", 128}};
 
 /// Audio shapes: complete windows if their states can be concatenated. Four states are merged to a token.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const audio_language::recording r = audio_language::recording_of(m.audio_preprocessing, load);
     return audio_language::make_audio_shapes(m, r, r.states() / 4);
 }
@@ -144,7 +144,7 @@ inline constexpr model_spec glmasr = [](model_spec spec) {
     spec.components[0] = {.key = "audio_config", .default_spec = &glmasr_encoder};
     spec.family_keys = audio_language::projector_keys;
     spec.parse_composite_config = audio_language::parse_projector_act;
-    spec.compute_media_shapes = glmasr_detail::show;
+    spec.compute_media_shapes = glmasr_detail::compute_media_shapes;
     spec.parse_feature_extractor = glmasr_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.max_samples = 655 * 16000;

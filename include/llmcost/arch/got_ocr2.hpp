@@ -28,7 +28,7 @@ struct convolving_projector {
 };
 
 /// Image shapes: images are resized to the encoder's size; two convolutions halve the patch grid twice.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     const auto halved = [](std::int64_t side) { return (side - 1) / 2 + 1; };
     const std::int64_t side = halved(halved(image.image_height / image.patch_size));
@@ -80,7 +80,7 @@ inline constexpr model_spec got_ocr2 = [](model_spec spec) {
     spec.model_type = "got_ocr2";
     spec.class_prefix = "GotOcr2";
     spec.base_model = got_ocr2_detail::base;
-    spec.compute_media_shapes = got_ocr2_detail::show;
+    spec.compute_media_shapes = got_ocr2_detail::compute_media_shapes;
     spec.parse_image_processor = got_ocr2_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &qwen2, .spec_if_absent = &got_ocr2_detail::text};

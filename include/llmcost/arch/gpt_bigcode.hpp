@@ -43,6 +43,12 @@ constexpr void parse_config(config_view json, model_config& config) {
         throw_unsupported(json, "add_cross_attention", "cross-attention is not supported by this model type");
 }
 
+/// Registers the causal mask `bias`, one byte per pair of positions.
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    t.register_buffer(count(ctx.config.max_position_embeddings) * count(ctx.config.max_position_embeddings));
+    return gpt2.embed_tokens(ctx, t);
+}
+
 }  // namespace gpt_bigcode_detail
 
 inline constexpr model_spec gpt_bigcode = [](model_spec spec) {
@@ -50,6 +56,7 @@ inline constexpr model_spec gpt_bigcode = [](model_spec spec) {
     spec.class_prefix = "GPTBigCode";
     spec.parse_config = gpt_bigcode_detail::parse_config;
     spec.family_keys = gpt_bigcode_detail::family_keys;
+    spec.embed_tokens = gpt_bigcode_detail::embed;
     spec.attention = gpt_bigcode_detail::attention;
     spec.mlp = gpt_neo.mlp;
     spec.supported_heads = decoder_heads;

@@ -166,9 +166,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     });
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    return any_resolution::show_grid(m, load,
-                                     any_resolution::patches_along(m) * m.family[query_side] / m.family[window_side]);
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return any_resolution::compute_grid_shapes(
+        m, load, any_resolution::patches_along(m) * m.family[query_side] / m.family[window_side]);
 }
 
 /// Parses `downsample_rate`, e.g. "4/8": sides of the queries and of the states of a window.
@@ -297,7 +297,7 @@ inline constexpr model_spec granite4_vision = [](model_spec spec) {
     spec.parse_composite_config = granite4_vision_detail::parse_config;
     spec.family_keys = granite4_vision_detail::family_keys.entries;
     spec.process_logits = divide_logits_by_scale;
-    spec.compute_media_shapes = granite4_vision_detail::show;
+    spec.compute_media_shapes = granite4_vision_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &granite4_vision_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &clip_vision_model};

@@ -33,7 +33,7 @@ inline constexpr std::int64_t max_taps = 16;
 /// Output of the vision encoder: features of the tiles, its states, and features of selected layers.
 struct vision_features {
     tensor features, states;
-    tensor of_layers[max_taps];
+    tensor layer_outputs[max_taps];
 };
 
 /// Deepstack merger: two linear layers over normalized squares of patches.
@@ -70,9 +70,9 @@ constexpr tensor follow_path(const layer_context& ctx, trace& t, literal name, s
     const tensor placed = t.leave(places, t.add(projected, trace::buffer({projected.dim(1), width})));
     for (std::int64_t i = 0; i < ctx.config.family[mergers]; ++i) {
         const recorder::not_executed_guard unread{t, i >= ctx.config.family[taps]};
-        const tensor& states = i < ctx.config.family[taps] ? out.of_layers[i] : x;
+        const tensor& states = i < ctx.config.family[taps] ? out.layer_outputs[i] : x;
         const tensor features = merge_deep(ctx, t, i, shuffled(t.contiguous(states))).view({-1, width});
-        if (i < ctx.config.family[taps]) out.of_layers[i] = features;
+        if (i < ctx.config.family[taps]) out.layer_outputs[i] = features;
     }
     return t.leave(path, placed);
 }
@@ -113,11 +113,11 @@ constexpr void forward_vision_encoder(const layer_context& ctx, trace& t, vision
     t.enter(encoder);
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         x = t.call({"layers", layer_loop.index()}, vision_encoder_layer{ctx.for_layer(layer_loop, no_inputs)}, x);
-        if (layer_loop.layer().family_tag == deep) out.of_layers[handed++] = x;
+        if (layer_loop.layer().family_tag == deep) out.layer_outputs[handed++] = x;
     }
     t.leave(encoder, x);
     for (; handed < ctx.config.family[taps]; ++handed)
-        out.of_layers[handed] = out.of_layers[0];  // of layers traced as one
+        out.layer_outputs[handed] = out.layer_outputs[0];  // of layers traced as one
     out.states = t.call("post_layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
     connect(ctx, t, out);
 }
@@ -170,19 +170,20 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         t.leave(m, out.features);
         route_density(ctx, t, out.states);
         const tensor image_features = t.cat({out.features}, 0);
-        for (std::int64_t i = 0; i < tower.config.family[taps]; ++i) out.of_layers[i] = t.cat({out.of_layers[i]}, 0);
+        for (std::int64_t i = 0; i < tower.config.family[taps]; ++i)
+            out.layer_outputs[i] = t.cat({out.layer_outputs[i]}, 0);
         return t.masked_scatter(token_embeddings, image_features);
     };
     return forward_scaled_text_model(ctx, t, "text_model", place, [&](const layer_context& layer_ctx, tensor x) {
         x = t.call({"layers", layer_ctx.layer_index}, decoder_layer{layer_ctx}, x);
         return has_pixels && layer_ctx.layer.family_tag == deep
-                   ? deepstack::add_deep(t, x, out.of_layers[layer_ctx.layer_index])
+                   ? deepstack::add_deep(t, x, out.layer_outputs[layer_ctx.layer_index])
                    : x;
     });
 }
 
 /// Image shapes: a thumbnail and tiles of the closest grid with at most 32 tiles and 16 per side.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const model_config& tower = m.components[0].config;
     const image_size image = image_size_of(load, tower.vision);
     const std::int64_t side = tower.vision.image_height, square_side = tower.family[squares];
@@ -228,7 +229,7 @@ constexpr void parse_config(config_view json, model& m) {
     for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
         layer_spec kind = listed_layers[i];
         kind.family_tag = i < tower.family[taps] ? deep : std::uint8_t{0};
-        (void)m.config.layers.set(i, kind);
+        set_layer(json, m.config, i, kind);
     }
 }
 
@@ -269,7 +270,7 @@ inline constexpr model_spec granite_docling = [](model_spec spec) {
     spec.parse_composite_config = granite_docling_detail::parse_config;
     spec.family_keys = granite_docling_detail::family_keys;
     spec.process_logits = divide_logits_by_scale;
-    spec.compute_media_shapes = granite_docling_detail::show;
+    spec.compute_media_shapes = granite_docling_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.defaults.tie_word_embeddings = true;
     spec.text_model = {.key = "text_config", .default_spec = &granite_docling_detail::text, .ignores_model_type = true};

@@ -260,7 +260,7 @@ inline constexpr family_key model_keys[]{{"downsample_rate", 5}, {"window_size",
     return (places_of(m.audio_preprocessing, load) + m.family[window] - 1) / m.family[window];
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return {.audio = {.num_tokens = windows_of(m, load) * (m.family[window] / m.family[rate]),
                       .num_samples = m.audio_preprocessing.samples_from_milliseconds(load.audio_milliseconds),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
@@ -326,7 +326,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const tensor features = project(ctx, t, forward_encoder_component(ctx, t, 0, "encoder", role::audio));
         if (!has_audio(t)) return token_embeddings;
         repeat_token_embedding(ctx, t);
-        const std::int64_t tokens = show(ctx.model, t.load()).audio.num_tokens;
+        const std::int64_t tokens = compute_media_shapes(ctx.model, t.load()).audio.num_tokens;
         return audio_language::insert_features(t, token_embeddings, features, tokens, false, true);
     });
 }
@@ -382,7 +382,7 @@ inline constexpr model_spec granite_speech = [](model_spec spec) {
     spec.base_model = granite_speech_detail::base;
     spec.family_keys = granite_speech_detail::model_keys;
     spec.parse_composite_config = granite_speech_detail::check;
-    spec.compute_media_shapes = granite_speech_detail::show;
+    spec.compute_media_shapes = granite_speech_detail::compute_media_shapes;
     spec.parse_feature_extractor = granite_speech_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.n_fft = 512;

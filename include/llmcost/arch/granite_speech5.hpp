@@ -35,7 +35,7 @@ inline constexpr std::int64_t max_layers = 62;
         throw_description_error("the audio is shorter than one spectrum window");
     return places;
 }
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = places_of(m.audio_preprocessing, load)}};
 }
@@ -211,7 +211,7 @@ inline constexpr model_spec granite_speech5_encoder = [](model_spec spec) {
     spec.parse_config = granite_speech5_detail::parse_encoder_config;
     spec.parse_feature_extractor = granite_speech5_detail::parse_audio_config;
     spec.family_keys = granite_speech5_detail::family_keys;
-    spec.compute_media_shapes = granite_speech5_detail::show;
+    spec.compute_media_shapes = granite_speech5_detail::compute_media_shapes;
     spec.defaults.vocab_size = 16384;
     spec.defaults.num_hidden_layers = 16;
     spec.defaults.max_position_embeddings = 512;
@@ -225,7 +225,7 @@ inline constexpr model_spec granite_speech5_ctc = [](model_spec spec) {
     spec.model_type = "granite_speech5_ctc";
     spec.class_prefix = "GraniteSpeech5";
     spec.forward = granite_speech5_detail::forward;
-    spec.compute_media_shapes = granite_speech5_detail::show;
+    spec.compute_media_shapes = granite_speech5_detail::compute_media_shapes;
     spec.parse_feature_extractor = granite_speech5_detail::parse_audio_config;
     spec.components[0].default_spec = &granite_speech5_encoder;
     spec.parse_composite_config = granite_speech5_detail::check;

@@ -20,7 +20,7 @@ constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor
 }
 
 /// Router: top-k logits, then a softmax over these in float32.
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor logits = t.to(t.linear(tokens, weight), dtype::float32);
@@ -29,7 +29,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 
 /// MoE block with an optional shared expert.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    const tensor routed = moe_or_dense_mlp(ctx, t, routed_experts_block<pick>, x);
+    const tensor routed = moe_or_dense_mlp(ctx, t, routed_experts_block<route>, x);
     const std::int64_t inner = ctx.config.moe.shared_intermediate_size;
     if (inner == 0) return routed;
     return t.add(routed, call_mlp(ctx, t, "shared_mlp", inner, x));

@@ -28,7 +28,7 @@ struct stage_sizes {
     bool shrinks, light;
 };
 [[nodiscard]] constexpr stage_sizes stage_of(const model_config& config, std::int64_t i) {
-    const std::int64_t w = of_stage(config, widths, i), s = of_stage(config, shapes, i);
+    const std::int64_t w = stage_entry(config, widths, i), s = stage_entry(config, shapes, i);
     return {w >> 40,        w >> 20 & 0xfffff, w & 0xfffff,       s >> 34,     s >> 18 & 0xffff,
             s >> 10 & 0xff, s >> 2 & 0xff,     (s >> 1 & 1) != 0, (s & 1) != 0};
 }

@@ -135,14 +135,14 @@ constexpr layer_sizes first_layer(const model_config& config, std::int64_t i) {
     const bool pooled = i > 0 && i <= config.family[pools];
     return {.in = width_of(config, i > 0 ? i - 1 : 0),
             .out = width_of(config, i),
-            .heads = of_stage(config, heads, i),
+            .heads = stage_entry(config, heads, i),
             .pooled = pooled ? pool_area(config) : 1,
             .window = window_of(config, i),
             .units = within_units(config, i) || within_units(config, i > 0 ? i - 1 : 0),
             // rates grow from zero in the first layer of all
             .drops_path = config.family[drops] != 0 && i > 0};
 }
-constexpr layer_sizes other_layer(const model_config& config, std::int64_t i) {
+constexpr layer_sizes repeated_layer_sizes(const model_config& config, std::int64_t i) {
     layer_sizes repeated_layer = first_layer(config, i);
     repeated_layer.in = repeated_layer.out;
     repeated_layer.pooled = 1;
@@ -155,8 +155,8 @@ constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, tenso
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     t.enter(module);
     x = t.call({"layers", 0}, layer{ctx, first_layer(ctx.config, i)}, x);
-    const layer repeated_layer{ctx, other_layer(ctx.config, i)};
-    for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
+    const layer repeated_layer{ctx, repeated_layer_sizes(ctx.config, i)};
+    for (loop layer_loop = t.loop_modules(stage_entry(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, repeated_layer, x);
     return t.leave(module, x);
 }
@@ -254,7 +254,7 @@ constexpr void check_stages(config_view json, const model_config& config, pair g
         grid.columns /= config.family[pool_columns];
     }
     for (std::int64_t i = 0; i < n; ++i) {
-        const layer_sizes first = first_layer(config, i), repeated_layer = other_layer(config, i);
+        const layer_sizes first = first_layer(config, i), repeated_layer = repeated_layer_sizes(config, i);
         if (first.out < 1 || times_ratio(config, ratio, first.out) < 1)
             throw_invalid_value(json, "embed_dim_multiplier", "factors that leave a feature");
         if (first.out % first.heads != 0) throw_invalid_value(json, "num_heads", "divisors of each stage's width");
@@ -266,7 +266,7 @@ constexpr void check_stages(config_view json, const model_config& config, pair g
         };
         if (!fits(first)) throw_invalid_value(json, "masked_unit_size", "units that each stage's tokens fill");
         tokens /= first.pooled;
-        if (of_stage(config, depths, i) > 1 && !fits(repeated_layer))
+        if (stage_entry(config, depths, i) > 1 && !fits(repeated_layer))
             throw_invalid_value(json, "masked_unit_size", "units that each stage's tokens fill");
     }
     if (pooled < 1) throw_invalid_value(json, "query_stride", "positive numbers");

@@ -198,7 +198,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 
 // ---- the complete model
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const model_config& vision = m.components[0].config;
     const std::int64_t patch = vision.vision.patch_size, side = vision.family[merged];
@@ -254,7 +254,7 @@ inline constexpr model_spec hunyuan_vl = [](model_spec spec) {
     spec.class_prefix = "HunYuanVL";
     spec.base_model = hunyuan_vl_detail::base;
     spec.parse_composite_config = hunyuan_vl_detail::parse_config;
-    spec.compute_media_shapes = hunyuan_vl_detail::show;
+    spec.compute_media_shapes = hunyuan_vl_detail::compute_media_shapes;
     spec.parse_image_processor = hunyuan_vl_detail::parse_processor_config;
     spec.family_keys = hunyuan_vl_detail::model_keys;
     spec.modalities.has_images = true;

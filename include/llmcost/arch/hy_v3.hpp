@@ -13,7 +13,7 @@ namespace hy_v3_detail {
 enum family_config_index : std::uint8_t { sums_in_float };
 inline constexpr family_key family_keys[]{{"enable_moe_fp32_combine", 1, family_key_type::boolean}};
 
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
@@ -24,7 +24,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
-    tensor routed = call_experts(ctx, t, tokens, call_custom_router(ctx, t, pick, tokens));
+    tensor routed = call_experts(ctx, t, tokens, call_custom_router(ctx, t, route, tokens));
     tensor shared_output = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, tokens);
     if (ctx.config.family[sums_in_float]) {
         routed = t.to(routed, dtype::float32);

@@ -107,8 +107,10 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const module_info attention{
         .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
-    const module_info intermediate{
-        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info intermediate{.name = "intermediate",
+                                   .class_of_module = ctx.class_of("Intermediate"),
+                                   .module_role = role::mlp,
+                                   .continues_block = true};
     t.enter(attention);
     const tensor mixed = t.call("self", bert_layers::self_attention_block{ctx}, x);
     tensor a =

@@ -259,7 +259,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) { return make_masks(ctx, t); }
 
 /// Returns the image shape: the input size of the vision encoder. Image states take no token positions.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
 }
@@ -341,7 +341,7 @@ inline constexpr model_spec idefics = [](model_spec spec) {
     spec.parse_config = idefics_detail::parse_config;
     spec.parse_composite_config = idefics_detail::parse_config;
     spec.family_keys = idefics_detail::family_keys;
-    spec.compute_media_shapes = idefics_detail::show;
+    spec.compute_media_shapes = idefics_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.supported_layers.max_family_tag = idefics_detail::reads_images;
     spec.norm = norm_kind::rms_float_variance;

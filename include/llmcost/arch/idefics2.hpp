@@ -154,7 +154,7 @@ struct parts {
 };
 
 /// All parts are padded to the largest of them (`split_images`, `pad`).
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const parts image_parts(m, load);
     const image_size to = image_parts.largest();
     const std::int64_t latent = m.components[1].config.family[latents];
@@ -249,7 +249,7 @@ inline constexpr model_spec idefics2 = [](model_spec spec) {
     spec.class_prefix = "Idefics2";
     spec.base_model = idefics2_detail::base;
     spec.parse_composite_config = idefics2_detail::parse_config;
-    spec.compute_media_shapes = idefics2_detail::show;
+    spec.compute_media_shapes = idefics2_detail::compute_media_shapes;
     spec.family_keys = idefics2_detail::family_keys;
     spec.parse_image_processor = idefics2_detail::parse_processor_config;
     spec.modalities.has_images = true;

@@ -64,7 +64,7 @@ constexpr std::int64_t tokens_of_tile(const model& m) {
 /// sides are rounded up to complete tiles.
 ///
 /// Source: image_processing_idefics3.py, `resize_for_vision_encoder`.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t side = image.image_height;
     std::int64_t height = load.image_height > 0 ? load.image_height : side;
@@ -160,7 +160,7 @@ inline constexpr model_spec idefics3 = [](model_spec spec) {
     spec.base_model = idefics3_detail::base;
     spec.family_keys = idefics3_detail::family_keys;
     spec.parse_composite_config = idefics3_detail::parse_config;
-    spec.compute_media_shapes = idefics3_detail::show;
+    spec.compute_media_shapes = idefics3_detail::compute_media_shapes;
     spec.parse_image_processor = idefics3_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &llama};

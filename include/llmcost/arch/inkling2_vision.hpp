@@ -152,7 +152,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 }(shared_tower);
 
 /// Returns the image shape: sides are padded to complete tokens, without resizing.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -166,7 +166,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const bool has_image_inputs = has_images(t);
         const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
         const layer_context eye = ctx.component(0);
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+        const media_shape shape = has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{};
         const std::int64_t m = eye.config.family[merged];
         const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, eye.config.vision.patch_size * m)};
         const module_info vision{
@@ -192,7 +192,7 @@ inline constexpr model_spec inkling2 = [](model_spec spec) {
     spec.class_prefix = "Inkling2";
     spec.base_model = inkling2_vision_detail::base;
     spec.process_logits = inkling2_vision_detail::process_logits;
-    spec.compute_media_shapes = inkling2_vision_detail::show;
+    spec.compute_media_shapes = inkling2_vision_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &inkling2_text, .ignores_model_type = true};
     spec.components[0] = {

@@ -184,7 +184,7 @@ constexpr void declare_hearing(const layer_context& ctx, trace& t) {
 /// padding if no pixels remain.
 ///
 /// Source: transformers/models/inkling/image_processing_inkling.py, `divide_to_patches`.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -199,7 +199,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         tensor x;
         {
             const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
-            x = encode_images(ctx, t, has_image_inputs ? images_in(t) * show(ctx.model, t.load()).image.num_tokens : 1);
+            x = encode_images(
+                ctx, t,
+                has_image_inputs ? images_in(t) * compute_media_shapes(ctx.model, t.load()).image.num_tokens : 1);
         }
         declare_hearing(ctx, t);
         if (!has_image_inputs) return token_embeddings;
@@ -263,7 +265,7 @@ inline constexpr model_spec inkling_mm_model = [](model_spec spec) {
     spec.forward = inkling_mm_model_detail::forward;
     spec.base_model = inkling_mm_model_detail::base;
     spec.process_logits = inkling_mm_model_detail::process_logits;
-    spec.compute_media_shapes = inkling_mm_model_detail::show;
+    spec.compute_media_shapes = inkling_mm_model_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &inkling_text, .ignores_model_type = true};
     spec.components[0] = {

@@ -23,8 +23,8 @@ namespace instructblipvideo_detail {
 /// processing_instructblipvideo.py.
 inline constexpr std::int64_t frames = 4;
 
-constexpr media_shapes show_frames(const model& m, const workload& load) {
-    media_shapes shapes = qformer::show(m, load);
+constexpr media_shapes compute_frame_shapes(const model& m, const workload& load) {
+    media_shapes shapes = qformer::compute_media_shapes(m, load);
     shapes.image.num_tokens *= frames;
     return shapes;
 }
@@ -39,7 +39,7 @@ inline constexpr submodel_spec video_former = instructblip_qformer_of(blip_2_qfo
 inline constexpr model_spec instructblipvideo = [](model_spec spec) {
     spec.model_type = "instructblipvideo";
     spec.class_prefix = "InstructBlipVideo";
-    spec.compute_media_shapes = instructblipvideo_detail::show_frames;
+    spec.compute_media_shapes = instructblipvideo_detail::compute_frame_shapes;
     spec.forward = forward_blip_2<qformer::query, instructblipvideo_detail::frames>;
     spec.components[0].default_spec = &instructblipvideo_detail::video_tower;
     spec.components[1].default_spec = &instructblipvideo_detail::video_former;

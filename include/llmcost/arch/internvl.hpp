@@ -26,7 +26,7 @@ constexpr std::int64_t tokens_of_tile(const model& m) {
 }
 
 /// Returns the image shape: tiles of the closest aspect ratio plus the full image.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
@@ -106,11 +106,12 @@ inline constexpr model_spec internvl = [](model_spec spec) {
     spec.base_model = internvl_detail::base;
     spec.family_keys = internvl_detail::family_keys;
     spec.parse_composite_config = internvl_detail::parse_config;
-    spec.compute_media_shapes = internvl_detail::show;
+    spec.compute_media_shapes = internvl_detail::compute_media_shapes;
     spec.parse_image_processor = internvl_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &qwen2};
     spec.defaults.tie_word_embeddings = true;
+    spec.published_head = published_head_kind::untied_by_text_model;
     spec.components[0] = {.key = "vision_config", .default_spec = &internvl_vision, .ignores_model_type = true};
     return spec;
 }(shared_composite);

@@ -201,6 +201,7 @@ inline constexpr model_spec janus = [](model_spec spec) {
     spec.components[0] = {.key = "vision_config", .default_spec = &janus_detail::tower, .ignores_model_type = true};
     spec.components[1] = {.key = "vq_config", .default_spec = &janus_detail::vq, .ignores_model_type = true};
     spec.defaults.tie_word_embeddings = true;
+    spec.published_head = published_head_kind::untied_by_text_model;
     return spec;
 }(shared_composite);
 

@@ -164,7 +164,7 @@ struct merging_projector {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -202,7 +202,7 @@ inline constexpr model_spec kimi_k25 = [](model_spec spec) {
     spec.class_prefix = "Kimi_K25";
     spec.base_model = kimi_k25_detail::base;
     spec.family_keys = kimi_k25_detail::family_keys;
-    spec.compute_media_shapes = kimi_k25_detail::show;
+    spec.compute_media_shapes = kimi_k25_detail::compute_media_shapes;
     spec.parse_image_processor = kimi_k25_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &deepseek_v3, .alternative_model_type = "kimi_k2"};

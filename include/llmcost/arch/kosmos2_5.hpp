@@ -227,7 +227,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 inline constexpr family_key family_keys[]{{"latent_query_num", 2048}};
 
 /// So many queries, whatever the image.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     return {.image = {.num_tokens = m.family[latents], .height = load.image_height, .width = load.image_width}};
 }
@@ -249,7 +249,7 @@ inline constexpr model_spec kosmos_2_5 = [](model_spec spec) {
     spec.class_prefix = "Kosmos2_5";
     spec.forward = latent_image_tokens::forward<kosmos2_5_detail::encode_images>;
     spec.family_keys = kosmos2_5_detail::family_keys;
-    spec.compute_media_shapes = kosmos2_5_detail::show;
+    spec.compute_media_shapes = kosmos2_5_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config",
                        .default_spec = &kosmos2_5_text_decoder,

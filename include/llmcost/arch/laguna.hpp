@@ -16,7 +16,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     });
 }
 
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor correction = t.frozen_parameter("e_score_correction_bias", {moe.num_experts});
@@ -29,7 +29,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const tensor shared_output = call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, tokens);
-    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const tensor weights = call_custom_router(ctx, t, route, tokens);
     const tensor routed = t.mul_scalar(call_experts(ctx, t, tokens, weights));
     return t.add(routed, shared_output).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
 }

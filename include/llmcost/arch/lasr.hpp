@@ -18,7 +18,7 @@ inline constexpr family_key family_keys[]{
     {"subsampling_conv_stride", 2}, {"convolution_bias", 0, family_key_type::boolean},
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
     return {.audio = {.num_samples = samples, .num_frames = num_filter_bank_frames(m.audio_preprocessing, samples)}};
 }
@@ -117,7 +117,7 @@ struct encoder_block {
 };
 
 constexpr tensor encode(const layer_context& ctx, trace& t) {
-    const std::int64_t frames = show(ctx.model, t.load()).audio.num_frames;
+    const std::int64_t frames = compute_media_shapes(ctx.model, t.load()).audio.num_frames;
     tensor x = t.call("subsampler", subsampling{ctx}, t.input({t.load().batch, frames, ctx.config.family[mels]}));
     workload load = t.load();
     load.sequence = x.dim(1);
@@ -143,7 +143,7 @@ inline constexpr model_spec lasr_encoder = [](model_spec spec) {
     spec.parse_config = lasr_detail::parse_config;
     spec.attention = lasr_detail::attention;
     spec.family_keys = lasr_detail::family_keys;
-    spec.compute_media_shapes = lasr_detail::show;
+    spec.compute_media_shapes = lasr_detail::compute_media_shapes;
     spec.rotary = rotary_style::rotate_half;
     spec.parse_feature_extractor = lasr_detail::parse_audio_config;
     spec.names.attention_class = "EncoderAttention";
@@ -160,7 +160,7 @@ inline constexpr model_spec lasr_encoder = [](model_spec spec) {
 inline constexpr model_spec lasr_ctc = [](model_spec spec) {
     spec.model_type = "lasr_ctc";
     spec.class_prefix = "Lasr";
-    spec.compute_media_shapes = lasr_detail::show;
+    spec.compute_media_shapes = lasr_detail::compute_media_shapes;
     spec.parse_feature_extractor = lasr_detail::parse_audio_config;
     spec.components[0].default_spec = &lasr_encoder;
     spec.defaults.vocab_size = 512;

@@ -175,12 +175,13 @@ struct grid {
 
 constexpr grid stage(const layer_context& ctx, trace& t, std::int64_t i, grid x) {
     const model_config& config = ctx.config;
-    const std::int64_t width = of_stage(config, widths, i), depth = of_stage(config, depths, i),
-                       wider = of_stage(config, inner, i);
+    const std::int64_t width = stage_entry(config, widths, i), depth = stage_entry(config, depths, i),
+                       wider = stage_entry(config, inner, i);
     const std::int64_t each_depth = wider > 0 ? 2 : 1;
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     const attention_sizes attends{
-        width, width, of_stage(config, key_dims, i), of_stage(config, heads, i), of_stage(config, ratios, i), x.rows};
+        width, width, stage_entry(config, key_dims, i), stage_entry(config, heads, i), stage_entry(config, ratios, i),
+        x.rows};
     tensor& h = x.tokens;
     t.enter(module);
     for (loop layer_loop = t.loop_modules(depth, h); layer_loop.next();) {
@@ -190,7 +191,7 @@ constexpr grid stage(const layer_context& ctx, trace& t, std::int64_t i, grid x)
     }
     if (i + 1 < stages) {
         const auto last = shrinking_sizes::unpacked(config.family[down + static_cast<std::size_t>(i)]);
-        const std::int64_t next = of_stage(config, widths, i + 1), block_index = depth * each_depth;
+        const std::int64_t next = stage_entry(config, widths, i + 1), block_index = depth * each_depth;
         const attention_sizes shrinks{width, next, last.key_dim, last.heads, last.ratio, x.rows, last.step};
         h = t.call({"layers", block_index}, shrinking_attention{ctx, shrinks}, h);
         x.rows = (x.rows - 1) / last.step + 1;

@@ -13,7 +13,7 @@ enum family_config_index : std::uint8_t { corrects };
 
 inline constexpr family_key family_keys[]{{"use_expert_bias", 1, family_key_type::boolean}};
 
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const std::int64_t k = moe.num_experts_per_tok;
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
@@ -27,7 +27,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const moe_config& moe = ctx.config.moe;
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
-    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const tensor weights = call_custom_router(ctx, t, route, tokens);
     const routed_experts_base all{ctx.config.hidden_size,  moe.intermediate_size, moe.num_experts,
                                   moe.num_experts_per_tok, activation::silu,      ctx.class_of("Experts")};
     // the activation is a function, no module

@@ -92,7 +92,7 @@ constexpr cut_image cut(const model& m, const workload& load) {
             w / patch};
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (m.components[0].spec != &siglip2_vision_model)
         throw_description_error("unsupported vision encoder; expected SigLIP 2");
     const cut_image image = cut(m, load);
@@ -245,7 +245,7 @@ inline constexpr model_spec lfm2_vl = [](model_spec spec) {
     spec.base_model = lfm2_vl_detail::base;
     spec.family_keys = lfm2_vl_detail::family_keys;
     spec.parse_composite_config = lfm2_vl_detail::parse_config;
-    spec.compute_media_shapes = lfm2_vl_detail::show;
+    spec.compute_media_shapes = lfm2_vl_detail::compute_media_shapes;
     spec.parse_image_processor = lfm2_vl_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &lfm2};

@@ -184,7 +184,7 @@ struct merging_projector {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const family_config& family = m.components[0].config.family;
     return {.image =
@@ -220,7 +220,7 @@ inline constexpr model_spec lfm3_vl = [](model_spec spec) {
     spec.base_model = lfm3_vl_detail::base;
     spec.parse_composite_config = lfm3_vl_detail::parse_config;
     spec.family_keys = lfm3_vl_detail::family_keys;
-    spec.compute_media_shapes = lfm3_vl_detail::show;
+    spec.compute_media_shapes = lfm3_vl_detail::compute_media_shapes;
     spec.parse_image_processor = lfm3_vl_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &lfm3, .ignores_model_type = true};

@@ -53,7 +53,7 @@ struct tower_layer {
 };
 
 /// Features of this width; where no image is seen, widths of a configuration need not fit.
-constexpr tensor of_width(trace& t, const tensor& x, std::int64_t width) {
+constexpr tensor features_of_width(trace& t, const tensor& x, std::int64_t width) {
     if (x.dim(-1) == width) return x;
     if (has_images(t))
         throw_description_error(
@@ -69,10 +69,10 @@ constexpr tensor adapt(const layer_context& ctx, trace& t, const tensor& x) {
     t.enter(adapter);
     const std::int64_t side = config.vision.image_height / config.vision.patch_size;
     const tensor shuffled =
-        of_width(t, shuffle_patches(t, x, side, side, config.family[squares]), config.intermediate_size);
+        features_of_width(t, shuffle_patches(t, x, side, side, config.family[squares]), config.intermediate_size);
     t.enter(block);
     tensor h = t.call("fc1", linear{config.intermediate_size, config.family[adapter_in]}, shuffled);
-    h = of_width(t, t.call("activation_fn", gelu_module{}, h), config.family[adapter_out]);
+    h = features_of_width(t, t.call("activation_fn", gelu_module{}, h), config.family[adapter_out]);
     h = t.call("activation_fn", gelu_module{},
                t.call("fc2", linear{config.family[adapter_out], config.family[adapter_out]}, h));
     return t.leave(adapter, t.leave(block, h));
@@ -170,7 +170,7 @@ inline constexpr family_key model_keys[]{
     return best;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t side = image.image_height, factor = m.components[0].config.family[squares];
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
@@ -197,7 +197,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
 /// Encodes tiles, projects the states once, and inserts them at the positions of image tokens.
 constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor& token_embeddings) {
     const recorder::not_executed_guard no_pixels{t, !has_images(t)};
-    const media_shape shape = show(ctx.model, t.load()).image;
+    const media_shape shape = compute_media_shapes(ctx.model, t.load()).image;
     tensor features;
     {
         const recorder::workload_guard encoder_workload{t,
@@ -208,7 +208,7 @@ constexpr tensor encode_images(const layer_context& ctx, trace& t, const tensor&
     const module_info projector{.name = "multi_modal_projector",
                                 .class_of_module = ctx.class_of("MultiModalProjector"),
                                 .module_role = role::projector};
-    const tensor rows = of_width(t, features, width).view({-1, width});
+    const tensor rows = features_of_width(t, features, width).view({-1, width});
     t.enter(projector);
     return t.masked_scatter(token_embeddings,
                             t.leave(projector, t.call("linear_1", linear{width, ctx.config.hidden_size}, rows)));
@@ -240,7 +240,7 @@ inline constexpr model_spec llama4 = [](model_spec spec) {
     spec.class_prefix = "Llama4";
     spec.forward = llama4_detail::forward;
     spec.supported_heads = {head_kind::conditional_generation};
-    spec.compute_media_shapes = llama4_detail::show;
+    spec.compute_media_shapes = llama4_detail::compute_media_shapes;
     spec.family_keys = llama4_detail::model_keys;
     spec.parse_image_processor = llama4_detail::parse_processor_config;
     spec.modalities.has_images = true;

@@ -26,7 +26,7 @@ using vision_features::all_states, vision_features::longest_side;
 /// Returns the shape of an image for Pixtral, in complete patches.
 ///
 /// Source: transformers/models/pixtral/processing_pixtral.py.
-constexpr media_shapes show_any_shape(const model& m, const workload& load) {
+constexpr media_shapes compute_any_size_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     if (m.family[all_states] == 0 && load.images > 0)
         throw_description_error(
@@ -41,7 +41,7 @@ constexpr media_shapes show_any_shape(const model& m, const workload& load) {
 
 /// Every image is made as large as the tower's own, but before Pixtral.
 constexpr media_shapes compute_llava_media_shapes(const model& m, const workload& load) {
-    if (llava_detail::accepts_any_resolution(m)) return llava_detail::show_any_shape(m, load);
+    if (llava_detail::accepts_any_resolution(m)) return llava_detail::compute_any_size_shapes(m, load);
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t tokens = patches_of(image) + m.components[0].spec->num_prefix_tokens -
                                 (m.family[vision_features::all_states] != 0 ? 0 : 1);
@@ -65,6 +65,33 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             side_by_side(ctx, t, encode_images(ctx, t, "vision_tower"), ctx.model.family[all_states] != 0);
         return t.masked_scatter(token_embeddings, t.cat({project(ctx, t, selected_states)}, 0));
     });
+}
+
+}  // namespace llava_detail
+
+namespace llava_detail {
+
+/// Parses files of the original code, with the sizes of the text model at the top level. Their vision encoder has no
+/// sizes; the default one is CLIP ViT-L/14 at 336 pixels.
+///
+/// Source: github.com/haotian-liu/LLaVA, llava/model/multimodal_encoder/builder.py, multimodal_projector/builder.py.
+constexpr void parse_original_keys(config_view json) {
+    for (const literal key : {"mm_vision_tower", "vision_tower"}) {
+        const string_ref tower = json.string(key, "openai/clip-vit-large-patch14-336");
+        if (!tower.ends_with("clip-vit-large-patch14-336") && !tower.ends_with("clip-large-336"))
+            throw_invalid_value(json, key, "openai/clip-vit-large-patch14-336 without vision_config");
+    }
+    if (json.string("mm_projector_type", "mlp2x_gelu") != "mlp2x_gelu")
+        throw_invalid_value(json, "mm_projector_type", "mlp2x_gelu");
+    if (json.string("mm_patch_merge_type", "flat") != "flat")
+        throw_invalid_value(json, "mm_patch_merge_type", "flat; other types are those of llava_next");
+    if (json.positive("mm_hidden_size", 1024) != 1024)
+        throw_invalid_value(json, "mm_hidden_size", "1024 without vision_config");
+}
+
+constexpr void parse_config(config_view json, model& m) {
+    if (!json.optional_object("text_config") && json.contains("hidden_size")) parse_original_keys(json);
+    vision_features::parse_config(json, m);
 }
 
 }  // namespace llava_detail
@@ -97,12 +124,13 @@ inline constexpr model_spec llava = [](model_spec spec) {
     spec.model_type = "llava";
     spec.class_prefix = "Llava";
     spec.base_model = llava_detail::base;
-    spec.parse_composite_config = vision_features::parse_config;
+    spec.parse_composite_config = llava_detail::parse_config;
     spec.family_keys = vision_features::family_keys;
     spec.compute_media_shapes = compute_llava_media_shapes;
     spec.parse_image_processor = parse_llava_image_processor;
     spec.modalities.has_images = true;
-    spec.text_model = {.key = "text_config", .default_spec = &llama, .ties_embeddings = true};
+    spec.text_model = {
+        .key = "text_config", .default_spec = &llama, .ties_embeddings = true, .flat_class = "LlavaLlamaForCausalLM"};
     spec.components[0] = {.key = "vision_config", .default_spec = &clip_vision_model, .spec_if_absent = &clip_of_llava};
     return spec;
 }(shared_composite);

@@ -52,7 +52,7 @@ inline constexpr model_spec llava_next = [](model_spec spec) {
     spec.base_model = llava_next_detail::base;
     spec.family_keys = llava_next_detail::family_keys;
     spec.parse_composite_config = any_resolution::parse_config;
-    spec.compute_media_shapes = any_resolution::show;
+    spec.compute_media_shapes = any_resolution::compute_media_shapes;
     spec.parse_image_processor = llava_next_detail::parse_processor_config;
     return spec;
 }(llava);

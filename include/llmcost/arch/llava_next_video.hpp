@@ -19,7 +19,7 @@ namespace llmcost::arch {
 namespace llava_next_video_detail {
 
 using any_resolution::base_of, any_resolution::parse_config, any_resolution::pool_channels, any_resolution::pool_mode,
-    any_resolution::pool_stride, any_resolution::show, any_resolution::states_of_frames;
+    any_resolution::pool_stride, any_resolution::compute_media_shapes, any_resolution::states_of_frames;
 
 // how frames of a video are made smaller
 enum pooling : std::uint8_t { average, maximum, convolved };
@@ -49,8 +49,8 @@ struct pooler {
     }
 };
 
-constexpr media_shapes show_pooled(const model& m, const workload& load) {
-    media_shapes all = show(m, load);
+constexpr media_shapes compute_pooled_shapes(const model& m, const workload& load) {
+    media_shapes all = compute_media_shapes(m, load);
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t side = image.image_height / image.patch_size / m.family[pool_stride];
     all.video = {.num_tokens = load.video_frames * side * side, .num_tiles = load.video_frames};
@@ -95,7 +95,7 @@ inline constexpr model_spec llava_next_video = [](model_spec spec) {
     spec.class_prefix = "LlavaNextVideo";
     spec.base_model = llava_next_video_detail::base_pooled;
     spec.parse_composite_config = llava_next_video_detail::parse_pooled;
-    spec.compute_media_shapes = llava_next_video_detail::show_pooled;
+    spec.compute_media_shapes = llava_next_video_detail::compute_pooled_shapes;
     spec.modalities.has_videos = true;
     return spec;
 }(llava_next);

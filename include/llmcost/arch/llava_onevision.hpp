@@ -21,12 +21,12 @@ namespace llmcost::arch {
 
 namespace llava_onevision_detail {
 
-using any_resolution::base_of, any_resolution::max_tiles, any_resolution::parse_grids, any_resolution::show,
-    any_resolution::states_of_frames;
+using any_resolution::base_of, any_resolution::max_tiles, any_resolution::parse_grids,
+    any_resolution::compute_media_shapes, any_resolution::states_of_frames;
 
 /// Frames at half their sides, and one token that ends a video (`apply_pooling`).
-constexpr media_shapes show_halved(const model& m, const workload& load) {
-    media_shapes all = show(m, load);
+constexpr media_shapes compute_halved_shapes(const model& m, const workload& load) {
+    media_shapes all = compute_media_shapes(m, load);
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t half = (image.image_height / image.patch_size + 1) / 2;
     all.video = {.num_tokens = load.video_frames * half * half + 1, .num_tiles = load.video_frames};
@@ -77,7 +77,7 @@ inline constexpr model_spec llava_onevision = [](model_spec spec) {
     spec.class_prefix = "LlavaOnevision";
     spec.base_model = llava_onevision_detail::base_halved;
     spec.parse_composite_config = llava_onevision_detail::parse_halved;
-    spec.compute_media_shapes = llava_onevision_detail::show_halved;
+    spec.compute_media_shapes = llava_onevision_detail::compute_halved_shapes;
     spec.modalities.has_videos = true;
     spec.text_model.default_spec = &qwen2;
     spec.components[0].default_spec = &siglip_vision_model;

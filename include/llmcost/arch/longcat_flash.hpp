@@ -72,17 +72,18 @@ struct routed_experts : routed_experts_base {
         const tensor up = param(t, "gate_up_proj", {all, 2 * intermediate_size, hidden_size});
         const tensor down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
         const tensor rows = dispatch_tokens(t, t.split_sequentially(x, hit));
-        const tensor half = t.linear(rows, one_of(t, up, hit)).slice(-1, intermediate_size);
+        const tensor half = t.linear(rows, select_expert(t, up, hit)).slice(-1, intermediate_size);
         const tensor h = t.mul(t.call("act_fn", activation_module{act}, half), half);
         const module_info identity{.name = "identity_expert", .class_of_module = {"", "Identity"}, .is_leaf = true};
         t.enter(identity);
         t.leave(identity);
-        return combine_expert_outputs(t, x, t.split_sequentially(weights, hit), t.linear(h, one_of(t, down, hit)));
+        return combine_expert_outputs(t, x, t.split_sequentially(weights, hit),
+                                      t.linear(h, select_expert(t, down, hit)));
     }
 
 private:
     /// One expert's matrix, which each expert that is hit cuts out.
-    static constexpr tensor one_of(trace& t, const tensor& stacked, std::int64_t hit) {
+    static constexpr tensor select_expert(trace& t, const tensor& stacked, std::int64_t hit) {
         tensor one;
         for (std::int64_t i = 0; i < hit; ++i) one = t.select(stacked, 0);
         return one;

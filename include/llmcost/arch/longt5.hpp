@@ -18,7 +18,7 @@ inline constexpr family_key family_keys[]{
 
 /// Splits a sequence into blocks: (B, L, …) -> (B, blocks, length, …), padded to complete blocks
 /// (`_split_into_blocks`).
-constexpr tensor in_blocks(trace& t, const tensor& x, std::int64_t length) {
+constexpr tensor split_blocks(trace& t, const tensor& x, std::int64_t length) {
     const std::int64_t rest = x.dim(1) % length;
     const tensor padded = rest == 0 ? x : t.pad(x, 1, length - rest);
     const std::int64_t blocks = padded.dim(1) / length;
@@ -57,7 +57,7 @@ constexpr void number_blocks(trace& t, std::int64_t batch, std::int64_t length, 
 
 /// Builds the mask of positions that a block attends to, in every layer (`_get_local_attention_mask`).
 constexpr tensor local_mask(trace& t, std::int64_t batch, std::int64_t length, std::int64_t block_length) {
-    const tensor blocks = in_blocks(t, trace::buffer({batch, length}), block_length);
+    const tensor blocks = split_blocks(t, trace::buffer({batch, length}), block_length);
     (void)with_neighbours(t, blocks);
     return hidden_or_not(t, {batch, blocks.dim(1), 1, block_length, 3 * block_length});
 }
@@ -116,9 +116,9 @@ struct local_attention {
             side_k = shaped("k", sums);
             side_v = shaped("v", sums);
         }
-        const tensor queries = in_blocks(t, q, block_length);
-        k = in_blocks(t, k, block_length);
-        v = in_blocks(t, v, block_length);
+        const tensor queries = split_blocks(t, q, block_length);
+        k = split_blocks(t, k, block_length);
+        v = split_blocks(t, v, block_length);
         k = with_neighbours(t, k);
         v = with_neighbours(t, v);
         const std::int64_t blocks = queries.dim(1);
@@ -188,7 +188,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, std::int64_t length)
     tensor x = t.call("embed_tokens", token_embedding, shape{batch, length});
     (void)t.full({batch, length});
     if (!ctx.config.family[transient]) {
-        const tensor blocks = in_blocks(t, trace::buffer({batch, length}), ctx.config.family[block]);
+        const tensor blocks = split_blocks(t, trace::buffer({batch, length}), ctx.config.family[block]);
         (void)with_neighbours(t, blocks);
     }
     x = dropout(t, "dropout", x);
@@ -254,6 +254,7 @@ inline constexpr model_spec longt5 = [](model_spec spec) {
     spec.parse_config = parse_longt5;
     spec.family_keys = longt5_detail::family_keys;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation};
+    spec.published_head = published_head_kind::as_built;  // checkpoints only have `shared` (configuration_longt5.py)
     return spec;
 }(t5);
 

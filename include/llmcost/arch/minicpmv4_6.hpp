@@ -198,7 +198,7 @@ inline constexpr model_spec minicpmv4_6 = [](model_spec spec) {
     spec.base_model = image_slices::base;
     spec.family_keys = minicpmv4_6_detail::family_keys;
     spec.parse_composite_config = image_slices::parse_config;
-    spec.compute_media_shapes = image_slices::show;
+    spec.compute_media_shapes = image_slices::compute_media_shapes;
     spec.parse_image_processor = minicpmv4_6_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &qwen3_5_text};

@@ -20,7 +20,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 constexpr tensor base(const layer_context& ctx, trace& t) {
     if (has_images(t)) {
         const recorder::no_grad_guard constants{t};
-        const media_shape shape = show(ctx.model, t.load()).image;
+        const media_shape shape = compute_media_shapes(ctx.model, t.load()).image;
         if (shape.num_tiles > 1) throw_description_error("positions of image slices on a canvas are not supported");
         const std::int64_t unit =
             ctx.model.components[0].config.vision.patch_size * (ctx.model.family[fourfold] != 0 ? 2 : 4);

@@ -125,7 +125,7 @@ struct merging_projector {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const model_config& vision = m.components[0].config;
     return {.image = resized_to_patches(load, vision.vision.patch_size, vision.family[merged], m.family[fewest_pixels],
@@ -162,7 +162,7 @@ inline constexpr model_spec minimax_m3_vl = [](model_spec spec) {
     spec.class_prefix = "MiniMaxM3";
     spec.base_model = minimax_m3_vl_detail::base;
     spec.family_keys = minimax_m3_vl_detail::family_keys;
-    spec.compute_media_shapes = minimax_m3_vl_detail::show;
+    spec.compute_media_shapes = minimax_m3_vl_detail::compute_media_shapes;
     spec.parse_image_processor = minimax_m3_vl_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.names.model_class = "VLModel";

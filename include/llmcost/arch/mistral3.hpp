@@ -51,7 +51,7 @@ struct merging_projector {
 };
 
 /// Pixtral's own processor, whose steps are squares of patches.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& vision = m.components[0].config.vision;
     const std::int64_t square = vision.patch_size * m.family[merged_side];
     const image_size to = pixtral_images::resized(image_size_of(load, vision),
@@ -95,15 +95,17 @@ inline constexpr submodel_spec mistral3_vision_encoder = [](model_spec spec) {
 inline constexpr model_spec mistral3 = [](model_spec spec) {
     spec.model_type = "mistral3";
     spec.class_prefix = "Mistral3";
+    spec.alternative_classes = "LightOnOCRForConditionalGeneration";  // of vLLM
     spec.base_model = mistral3_detail::base;
     spec.parse_composite_config = merged_patches::parse_config;
     spec.family_keys = mistral3_detail::family_keys;
-    spec.compute_media_shapes = mistral3_detail::show;
+    spec.compute_media_shapes = mistral3_detail::compute_media_shapes;
     spec.parse_image_processor = merged_patches::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &mistral, .spec_if_absent = &mistral3_detail::text};
     spec.components[0] = {.key = "vision_config", .default_spec = &pixtral, .spec_if_absent = &mistral3_vision_encoder};
     spec.defaults.tie_word_embeddings = true;
+    spec.published_head = published_head_kind::untied_by_text_model;
     return spec;
 }(shared_composite);
 

@@ -57,7 +57,7 @@ struct indexer {
         const std::int64_t width = base.attention.width, heads = base.heads, d = base.head_dim;
         const tensor normed = t.call("q_input_norm", norm_module{norm_kind::layer, width}, x);
         const tensor q = t.call("wq_b", linear{width, heads * d}, normed).view({x.dim(0), x.dim(1), heads, d});
-        return base.pick(t, x, t.call("softmax_scaling", softmax_scaling{scaling, heads, false}, q));
+        return base.route(t, x, t.call("softmax_scaling", softmax_scaling{scaling, heads, false}, q));
     }
 };
 
@@ -163,7 +163,7 @@ constexpr tensor text_base(const layer_context& ctx, trace& t) {
 }
 
 /// Softmax in float32, experts of the best groups, whose weights are normed to one.
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
@@ -182,7 +182,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 
 constexpr tensor sparse_moe_block(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
-    const tensor weights = call_custom_router(ctx, t, pick, tokens);
+    const tensor weights = call_custom_router(ctx, t, route, tokens);
     const tensor routed = call_experts(ctx, t, tokens, weights).view({x.dim(0), x.dim(1), ctx.config.hidden_size});
     return t.add(routed, call_mlp(ctx, t, "shared_experts", ctx.config.moe.shared_intermediate_size, x));
 }
@@ -302,6 +302,8 @@ constexpr void parse_config(config_view json, model& m) {
 inline constexpr model_spec mistral_large4 = [](model_spec spec) {
     spec.model_type = "mistral_large4";
     spec.class_prefix = "MistralLarge4";
+    spec.alternative_classes = "";
+    spec.published_head = published_head_kind::as_built;
     spec.parse_composite_config = mistral_large4_detail::parse_config;
     spec.text_model = {.key = "text_config", .default_spec = &mistral_large4_detail::text, .ignores_model_type = true};
     spec.components[0].spec_if_absent = &mistral_large4_detail::tower;

@@ -305,7 +305,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
 }(shared_tower);
 
 /// Returns the image shape: every image is padded to all tiles, and takes no token positions.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     if (m.config.head == head_kind::causal_lm)
         throw_description_error("images are not supported by the text model alone");
     const component_model& tower = m.components[0];
@@ -375,7 +375,7 @@ inline constexpr model_spec mllama = [](model_spec spec) {
     spec.class_prefix = "Mllama";
     spec.base_model = mllama_detail::base;
     spec.forward = mllama_detail::forward;
-    spec.compute_media_shapes = mllama_detail::show;
+    spec.compute_media_shapes = mllama_detail::compute_media_shapes;
     spec.parse_image_processor = mllama_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};

@@ -86,8 +86,10 @@ constexpr tensor project(const layer_context& ctx, trace& t, const module_info& 
 }
 
 constexpr tensor widen(const layer_context& ctx, trace& t, const tensor& x) {
-    const module_info m{
-        .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+    const module_info m{.name = "intermediate",
+                        .class_of_module = ctx.class_of("Intermediate"),
+                        .module_role = role::mlp,
+                        .continues_block = true};
     t.enter(m);
     const tensor h = t.call("dense", linear{x.dim(-1), ctx.config.intermediate_size, true}, x);
     return t.leave(m, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));

@@ -34,8 +34,10 @@ struct transformer_layer {
             .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
         const module_info self{.name = "attention", .class_of_module = ctx.class_of("SelfAttention")};
         const module_info self_output{.name = "output", .class_of_module = ctx.class_of("SelfOutput")};
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
         tensor h = t.call("layernorm_before", layer_norm, x);
         t.enter(attention_block);
@@ -91,7 +93,7 @@ constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std:
 constexpr tensor forward_layer(const layer_context& ctx, trace& t, std::int64_t index, std::int64_t layers,
                                std::int64_t dilation, tensor x) {
     const std::int64_t in = neck(ctx.config, index), out = neck(ctx.config, index + 1);
-    const std::int64_t width = of_stage(ctx.config, widths, index - 2), side = ctx.config.family[kernel];
+    const std::int64_t width = stage_entry(ctx.config, widths, index - 2), side = ctx.config.family[kernel];
     const activation act = ctx.config.hidden_act;
     const module_info layer{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
     t.enter(layer);
@@ -157,7 +159,7 @@ constexpr void parse_mobilevit(config_view json, model_config& config) {
     parse_ratio(json, "expand_ratio", 4.0, config.family, expansion);
     if (config.family[kernel] % 2 == 0) throw_invalid_value(json, "conv_kernel_size", "an odd number");
     for (std::int64_t i = 0; i < 3; ++i) {
-        const std::int64_t width = of_stage(config, widths, i);
+        const std::int64_t width = stage_entry(config, widths, i);
         if (width % config.family[heads] != 0)
             throw_invalid_value(json, "num_attention_heads", "a divisor of all hidden_sizes");
         if (times_ratio(config, ratio, width) < 1)

@@ -101,8 +101,8 @@ constexpr tensor attend_between_patches(const layer_context& ctx, trace& t, std:
 constexpr tensor forward_layer(const layer_context& ctx, trace& t, std::int64_t index, std::int64_t dilation,
                                tensor x) {
     const std::int64_t in = neck(ctx.config, index), out = neck(ctx.config, index + 1);
-    const std::int64_t width = of_stage(ctx.config, family_config_index::widths, index - 2),
-                       n = of_stage(ctx.config, depths, index - 2);
+    const std::int64_t width = stage_entry(ctx.config, family_config_index::widths, index - 2),
+                       n = stage_entry(ctx.config, depths, index - 2);
     const module_info layer{.name = "layer", .index = index, .class_of_module = ctx.class_of("Layer")};
     const bool dilates = dilation > 1;
     const mobile_vit::inverted_residual shrinks{ctx, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1};

@@ -243,7 +243,7 @@ inline constexpr std::int64_t margins = 8;
 /// Returns the shape of overlapping crops plus the full image. The grid contains the image, or minimizes the loss.
 ///
 /// Source: image_processing_molmo2.py.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     constexpr std::int64_t maximum = 8;
     const vision_config& vision = m.components[0].config.vision;
     const std::int64_t patch = vision.patch_size, side = vision.image_height / patch, step = side - margins;
@@ -293,7 +293,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor x = t.leave(m, t.call("embed_tokens", token_embedding, shape{t.load().batch, t.load().sequence}));
     {
         const recorder::not_executed_guard no_pixels{t, !has_pixels};
-        const media_shape shape = has_pixels ? show(ctx.model, t.load()).image : media_shape{.num_tokens = 1};
+        const media_shape shape =
+            has_pixels ? compute_media_shapes(ctx.model, t.load()).image : media_shape{.num_tokens = 1};
         const layer_context former = ctx.component(1);
         tensor states;
         {
@@ -369,7 +370,7 @@ inline constexpr model_spec molmo2 = [](model_spec spec) {
     spec.class_prefix = "Molmo2";
     spec.base_model = molmo2_detail::base;
     spec.parse_composite_config = molmo2_detail::parse_config;
-    spec.compute_media_shapes = molmo2_detail::show;
+    spec.compute_media_shapes = molmo2_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &molmo2_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &molmo2_detail::tower, .ignores_model_type = true};

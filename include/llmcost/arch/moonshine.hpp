@@ -197,7 +197,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_with_logits(ctx, t, [&](const tensor& x) { return lm_head_logits(ctx, t, x); });
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load)}};
 }
 
@@ -231,7 +231,7 @@ inline constexpr model_spec moonshine = [](model_spec spec) {
     spec.base_model = moonshine_detail::base;
     spec.parse_config = moonshine_detail::parse_config;
     spec.family_keys = moonshine_detail::family_keys;
-    spec.compute_media_shapes = moonshine_detail::show;
+    spec.compute_media_shapes = moonshine_detail::compute_media_shapes;
     spec.parse_feature_extractor = parse_samples<wav2vec2_extractor>;
     spec.modalities.has_audio = true;
     spec.has_partial_rotary = true;

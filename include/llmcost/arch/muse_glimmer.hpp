@@ -210,7 +210,7 @@ inline constexpr model_spec muse_glimmer = [](model_spec spec) {
     spec.family_keys = muse_glimmer_detail::family_keys;
     spec.parse_composite_config = fitted_images::parse_config;
     spec.process_logits = scale_logits;
-    spec.compute_media_shapes = fitted_images::show;
+    spec.compute_media_shapes = fitted_images::compute_media_shapes;
     spec.parse_image_processor = muse_glimmer_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &muse_glimmer_text};

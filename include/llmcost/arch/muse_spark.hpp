@@ -190,7 +190,7 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
     const double wider = json.real("mlp_ratio", 4);
     config.family[ratio] = __builtin_bit_cast(std::int64_t, wider);
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
-        const double inner = static_cast<double>(of_stage(config, widths, i)) * wider;
+        const double inner = static_cast<double>(stage_entry(config, widths, i)) * wider;
         if (!(inner >= 1 && inner <= static_cast<double>(max_input)))
             throw_invalid_value(json, "mlp_ratio", "a factor that gives a width up to 2147483647");
     }
@@ -198,7 +198,7 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
 
 [[nodiscard]] constexpr std::int64_t samples_of_token(const model_config& audio) {
     std::int64_t n = 1;
-    for (std::int64_t i = 0; i < audio.num_hidden_layers; ++i) n = checked_product(n, of_stage(audio, patches, i));
+    for (std::int64_t i = 0; i < audio.num_hidden_layers; ++i) n = checked_product(n, stage_entry(audio, patches, i));
     return n;
 }
 
@@ -224,7 +224,7 @@ struct convolution_block {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioConvBlock"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = of_stage(ctx.config, widths, stage);
+        const std::int64_t width = stage_entry(ctx.config, widths, stage);
         const mlp_module block{mlp_kind::plain,
                                width,
                                times_ratio(ctx.config, ratio, width),
@@ -247,15 +247,15 @@ struct stage_layer {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("AudioLayer"); }
     constexpr tensor forward(trace& t, const tensor& input) const {
-        const std::int64_t width = of_stage(ctx.config, widths, stage),
-                           patch_size = of_stage(ctx.config, patches, stage);
+        const std::int64_t width = stage_entry(ctx.config, widths, stage),
+                           patch_size = stage_entry(ctx.config, patches, stage);
         const std::int64_t in = patch_size * input.dim(2);
         const module_info embedder{.name = "patch_embedder", .class_of_module = ctx.class_of("AudioPatchEmbedding")};
         t.enter(embedder);
         const tensor frames = t.reshape(input, {input.dim(0), input.dim(1) / patch_size, in});
         const norm_module normed{norm_kind::rms_power, width, ctx.class_of("RMSNorm")};
         tensor x = t.leave(embedder, t.call("norm", normed, t.call("proj", linear{in, width, true}, frames)));
-        for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, stage), x); layer_loop.next();)
+        for (loop layer_loop = t.loop_modules(stage_entry(ctx.config, depths, stage), x); layer_loop.next();)
             x = t.call({"conv_blocks", layer_loop.index()}, convolution_block{ctx, stage}, x);
         return x;
     }
@@ -274,7 +274,7 @@ struct stage_layer {
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const std::int64_t n =
         has_audio(t) ? tokens_of(ctx.config, ctx.model.audio_preprocessing, t.load().audio_milliseconds) : 1;
-    const std::int64_t last = of_stage(ctx.config, widths, ctx.config.num_hidden_layers - 1),
+    const std::int64_t last = stage_entry(ctx.config, widths, ctx.config.num_hidden_layers - 1),
                        out = ctx.config.family[out_width];
     tensor x = t.input({t.load().batch, n * samples_of_token(ctx.config)}).unsqueeze(-1);
     for (std::int64_t i = 0; i < ctx.config.num_hidden_layers; ++i) x = t.call({"layers", i}, stage_layer{ctx, i}, x);
@@ -295,8 +295,8 @@ constexpr void parse_audio_config(config_view json, model& m) {
     m.audio_preprocessing.sampling_rate = nested_json->positive("sampling_rate", m.audio_preprocessing.sampling_rate);
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes all = fitted_images::show(m, load);
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    media_shapes all = fitted_images::compute_media_shapes(m, load);
     const model_config& audio = m.components[1].config;
     if (load.audio_milliseconds == 0) return all;
     const std::int64_t tokens = tokens_of(audio, m.audio_preprocessing, load.audio_milliseconds);
@@ -389,7 +389,7 @@ inline constexpr model_spec muse_spark = [](model_spec spec) {
     spec.class_prefix = "MuseSpark";
     spec.base_model = muse_spark_detail::base;
     spec.parse_composite_config = muse_spark_detail::parse_config;
-    spec.compute_media_shapes = muse_spark_detail::show;
+    spec.compute_media_shapes = muse_spark_detail::compute_media_shapes;
     spec.modalities.has_audio = true;
     spec.parse_feature_extractor = muse_spark_detail::parse_audio_config;
     spec.audio_preprocessing.sampling_rate = 24000;

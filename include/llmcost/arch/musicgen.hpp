@@ -79,9 +79,9 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const tensor found = t.call("self_attn", self_attention, h, h, ctx.inputs->pattern, mask, no_bias);
     tensor out = add_residual_with_dropout(ctx, t, x, found);
     if (ctx.config.family[crosses]) out = crossed(ctx, t, out);
-    tensor f = t.call("fc1", linear{width, inner}, apply_norm(ctx, t, "final_layer_norm", out));
-    f = t.call("activation_fn", activation_module{ctx.config.hidden_act}, f);
-    f = t.call("fc2", linear{inner, width}, functional_dropout(t, f, dropout_position::mlp));
+    tensor f = t.call("fc1", mlp_child<linear>{{width, inner}}, apply_norm(ctx, t, "final_layer_norm", out));
+    f = t.call("activation_fn", mlp_child<activation_module>{{ctx.config.hidden_act}}, f);
+    f = t.call("fc2", last_mlp_child<linear>{{inner, width}}, functional_dropout(t, f, dropout_position::mlp));
     return add_residual_with_dropout(ctx, t, out, f);
 }
 

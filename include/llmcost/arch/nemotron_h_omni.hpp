@@ -88,7 +88,7 @@ constexpr tensor shuffled(trace& t, const tensor& x, std::int64_t rows, std::int
     return t.contiguous(transposed.transpose(1, 2)).view({-1, width * side * side});
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -124,7 +124,7 @@ constexpr tensor features(const layer_context& ctx, trace& t) {
     const bool has_image_inputs = has_images(t);
     const recorder::not_executed_guard no_pixels{t, !has_image_inputs};
     const std::int64_t patch = ctx.model.components[0].config.vision.patch_size, side = ctx.model.family[merged];
-    const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{};
+    const media_shape shape = has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{};
     const recorder::workload_guard encoder_workload{t, packed_workload(t, shape, patch * side)};
     tensor x = forward_encoder_component(ctx, t, 0, "vision_model", role::vision);
     if (ctx.model.family[normed] != 0)
@@ -202,7 +202,7 @@ inline constexpr model_spec nemotron_h_omni = [](model_spec spec) {
     spec.family_keys = nemotron_h_omni_detail::family_keys;
     spec.forward = nemotron_h_omni_detail::forward;
     spec.parse_composite_config = nemotron_h_omni_detail::parse_config;
-    spec.compute_media_shapes = nemotron_h_omni_detail::show;
+    spec.compute_media_shapes = nemotron_h_omni_detail::compute_media_shapes;
     spec.parse_image_processor = nemotron_h_omni_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.names.causal_lm_class = "";

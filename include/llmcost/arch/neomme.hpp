@@ -237,9 +237,11 @@ constexpr std::int64_t parse_window(config_view json, const model_config& config
     return window;
 }
 
-constexpr std::int64_t parse_rotary_dim(config_view json, const model_config& config, literal kind, double default_value) {
+constexpr std::int64_t parse_rotary_dim(config_view json, const model_config& config, literal kind,
+                                        double default_value) {
     const auto all = json.optional_object("rope_parameters");
-    if (all && !all->contains(kind)) return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * default_value);
+    if (all && !all->contains(kind))
+        return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * default_value);
     const auto kind_json = all ? all->optional_object(kind) : all;
     const double part = kind_json ? detail::rotated_part_in(*kind_json, default_value) : default_value;
     return static_cast<std::int64_t>(static_cast<double>(config.head_dim) * part);

@@ -19,8 +19,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     update_kv_cache(ctx, t, qkv);
-    return t.call("out_proj", linear{width, width, ctx.config.attention_bias},
-                  scaled_dot_product_attention(ctx, t, qkv));
+    const tensor heads = scaled_dot_product_attention(ctx, t, qkv);
+    return t.call("out_proj", linear{heads.dim(-1), width, ctx.config.attention_bias}, heads);
 }
 
 /// Attention and feed-forward block, the latter over rows of tokens.
@@ -35,7 +35,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     h = is_post_norm ? rows : opt_decoder::call_layer_norm(ctx, t, "final_layer_norm", rows);
     h = t.call("fc1", mlp_child<linear>{{width, inner, config.mlp_bias}}, h);
     h = t.call("activation_fn", mlp_child<activation_module>{{config.hidden_act}}, h);
-    h = t.call("fc2", mlp_child<linear>{{inner, width, config.mlp_bias}}, h);
+    h = t.call("fc2", last_mlp_child<linear>{{inner, width, config.mlp_bias}}, h);
     h = t.add(rows, functional_dropout(t, h, dropout_position::hidden)).view({x.dim(0), x.dim(1), width});
     return is_post_norm ? opt_decoder::call_layer_norm(ctx, t, "final_layer_norm", h) : h;
 }

@@ -153,7 +153,7 @@ struct visual_table {
     return fewest > 0 ? enough : best;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t side = image.image_height, stride = m.components[0].config.family[hidden_stride];
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
@@ -183,7 +183,7 @@ constexpr void parse_processor_config(config_view json, model& m) {
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
         const recorder::not_executed_guard no_pixels{t, !has_images(t)};
-        const media_shape shape = show(ctx.model, t.load()).image;
+        const media_shape shape = compute_media_shapes(ctx.model, t.load()).image;
         const model_config& encoder_config = ctx.model.components[0].config;
         const std::int64_t marks = encoder_config.family[indicators];
         const recorder::workload_guard encoder_workload{t,
@@ -212,7 +212,7 @@ inline constexpr model_spec ovis2 = [](model_spec spec) {
     spec.forward = ovis2_detail::forward;
     spec.base_model = ovis2_detail::base;
     spec.family_keys = ovis2_detail::family_keys;
-    spec.compute_media_shapes = ovis2_detail::show;
+    spec.compute_media_shapes = ovis2_detail::compute_media_shapes;
     spec.parse_image_processor = ovis2_detail::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &qwen2};

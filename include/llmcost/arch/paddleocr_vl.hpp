@@ -79,7 +79,7 @@ struct projector_of_patches {
 };
 
 /// The processor makes what is thinner than a merged patch as wide as one, before it rounds.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const family_config& tower = m.components[0].config.family;
     const std::int64_t factor = tower[patch] * tower[merge];
     workload enlarged = load;
@@ -90,7 +90,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     };
     enlarge(enlarged.image_height, enlarged.image_width);
     enlarge(enlarged.image_width, enlarged.image_height);
-    return qwen_vision::show_within(m, enlarged, {});
+    return qwen_vision::compute_shapes_within(m, enlarged, {});
 }
 
 /// Runs the vision encoder, the patch merger and the text model.
@@ -170,7 +170,7 @@ inline constexpr model_spec paddleocr_vl = [](model_spec spec) {
                        .ties_embeddings = true,
                        .is_flat = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &paddleocr_vl_vision, .ignores_model_type = true};
-    spec.compute_media_shapes = paddleocr_vl_detail::show;
+    spec.compute_media_shapes = paddleocr_vl_detail::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.family_keys = paddleocr_vl_detail::bound_keys;

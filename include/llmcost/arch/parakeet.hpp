@@ -189,7 +189,7 @@ inline constexpr model_spec parakeet_encoder{
     .parse_config = parakeet_detail::parse_encoder_config,
     .parse_feature_extractor = fast_conformer::parse_audio_config,
     .family_keys = fast_conformer::family_keys,
-    .compute_media_shapes = fast_conformer::show,
+    .compute_media_shapes = fast_conformer::compute_media_shapes,
     .modalities = {.has_text = false, .has_audio = true},
     .audio_preprocessing = {.n_fft = 512},
     .rotary = rotary_style::none,
@@ -210,7 +210,7 @@ inline constexpr model_spec parakeet_ctc = [](model_spec spec) {
     spec.model_type = "parakeet_ctc";
     spec.class_prefix = "Parakeet";
     spec.forward = parakeet_detail::forward;
-    spec.compute_media_shapes = fast_conformer::show;
+    spec.compute_media_shapes = fast_conformer::compute_media_shapes;
     spec.modalities = {.has_text = false, .has_audio = true};
     spec.rotary = rotary_style::none;
     spec.parse_feature_extractor = fast_conformer::parse_audio_config;

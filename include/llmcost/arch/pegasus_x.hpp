@@ -194,6 +194,7 @@ constexpr void parse_pegasus_x(config_view json, model_config& config) {
 // transformers/models/pegasus_x: configuration_pegasus_x.py, modeling_pegasus_x.py
 inline constexpr model_spec pegasus_x = [](model_spec spec) {
     spec.model_type = "pegasus_x";
+    spec.has_eager_attention_only = true;
     spec.class_prefix = "PegasusX";
     spec.forward = forward_pegasus_x;
     spec.parse_config = parse_pegasus_x;

@@ -57,7 +57,7 @@ inline constexpr std::int64_t max_tiles = 36;
 
 /// The grids of up to 36 tiles, those of one shape together, in the order in which the processor meets them.
 template <class Look>
-constexpr void each_grid(const Look& visit) {
+constexpr void for_each_grid(const Look& visit) {
     for (std::int64_t tiles = max_tiles; tiles > 0; --tiles)
         for (std::int64_t columns = 1; columns <= tiles; ++columns) {
             if (tiles % columns != 0) continue;
@@ -80,7 +80,7 @@ constexpr void each_grid(const Look& visit) {
     tile_grid best{0, 0}, closest{0, 0};
     double longest = 0, nearest = 0;
     const auto truncate = [](double x) { return static_cast<double>(static_cast<std::int64_t>(x)); };
-    each_grid([&](const tile_grid& grid, bool largest) {
+    for_each_grid([&](const tile_grid& grid, bool largest) {
         const double ratio = static_cast<double>(grid.columns) / static_cast<double>(grid.rows);
         const double distance = scale >= 1 ? scale - ratio : 1 / scale - 1 / ratio;
         const bool is_covered = scale >= 1 ? ratio <= scale : ratio > scale;
@@ -104,7 +104,7 @@ constexpr void each_grid(const Look& visit) {
 }
 
 /// Returns the shape of tiles plus the full image; each video frame is one tile.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const vision_config& vision = m.components[0].config.vision;
     const image_size image = image_size_of(load, vision);
     const std::int64_t side = vision.image_height, n = side_of(m) / m.family[pooled];
@@ -156,7 +156,7 @@ inline constexpr model_spec perception_lm = [](model_spec spec) {
     spec.base_model = perception_lm_detail::base;
     spec.parse_composite_config = perception_lm_detail::parse_config;
     spec.family_keys = perception_lm_detail::family_keys;
-    spec.compute_media_shapes = perception_lm_detail::show;
+    spec.compute_media_shapes = perception_lm_detail::compute_media_shapes;
     spec.modalities.has_images = spec.modalities.has_videos = true;
     spec.text_model = {.key = "text_config", .default_spec = &llama, .ties_embeddings = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &timm_eva};

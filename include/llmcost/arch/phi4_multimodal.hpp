@@ -13,8 +13,9 @@ namespace llmcost::arch {
 
 namespace phi4_multimodal_detail {
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    return {.image = load.images > 0 ? show_image(m, load) : media_shape{}, .audio = show_sound(m, load)};
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return {.image = load.images > 0 ? compute_image_shape(m, load) : media_shape{},
+            .audio = compute_audio_shape(m, load)};
 }
 
 constexpr void parse_processor_config(config_view json, model& m) {
@@ -68,7 +69,7 @@ inline constexpr model_spec phi4_multimodal = [](model_spec spec) {
     spec.base_model = phi4_multimodal_detail::base;
     spec.supported_heads = language_heads;
     spec.defaults.head = head_kind::causal_lm;
-    spec.compute_media_shapes = phi4_multimodal_detail::show;
+    spec.compute_media_shapes = phi4_multimodal_detail::compute_media_shapes;
     spec.family_keys = phi4_multimodal_detail::family_keys;
     spec.parse_image_processor = phi4_multimodal_detail::parse_processor_config;
     spec.modalities.has_images = spec.modalities.has_audio = true;

@@ -272,7 +272,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
 }
 
 /// One token for every eighth frame, as the feature extractor counts by itself.
-constexpr audio_shape show_sound(const model& m, const workload& load) {
+constexpr audio_shape compute_audio_shape(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
     const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load),
                        frames = num_filter_bank_frames(m.audio_preprocessing, samples);
@@ -317,7 +317,7 @@ constexpr tensor place_sound(const layer_context& ctx, trace& t, const tensor& t
     const tensor& all = has_image_inputs ? vision_speech_states : of_sound;
     tensor placed = token_embeddings;
     if (sounds) {
-        const std::int64_t tokens = show_sound(ctx.model, t.load()).num_tokens;
+        const std::int64_t tokens = compute_audio_shape(ctx.model, t.load()).num_tokens;
         if (tokens > all.dim(1))
             throw_description_error(
                 "time_reduction: the encoder has fewer states than the feature extractor has tokens");

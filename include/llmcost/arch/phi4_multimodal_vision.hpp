@@ -71,7 +71,7 @@ constexpr cut_picture cut_up(const model& m, const workload& load) {
     return image.image_height / image.patch_size % 2 != 0;
 }
 
-constexpr media_shape show_image(const model& m, const workload& load) {
+constexpr media_shape compute_image_shape(const model& m, const workload& load) {
     const model_config& vision = m.components[0].config;
     const std::int64_t side = vision.family[crop], patches = side / vision.vision.patch_size;
     const std::int64_t pooled = (patches + (mirrors(vision.vision) ? 1 : 0)) / 2;
@@ -135,7 +135,7 @@ struct mirrored_padding {
 
 /// Learned separator tokens: one ends each row, one separates the crops from the full image.
 struct separators {
-    tensor of_row;
+    tensor row_separator;
     tensor global_separator;
 };
 
@@ -150,13 +150,13 @@ constexpr tensor merge_crops(trace& t, const tensor& features, const cut_picture
                              const separators& learned) {
     const std::int64_t width = features.dim(3), rows = made.crops.rows, columns = made.crops.columns;
     const tensor first = t.slice(t.select(features, 0), 0, 1).view({1, grid_size, grid_size, width});
-    const tensor global_features = end_rows(t, t.contiguous(first), learned.of_row);
+    const tensor global_features = end_rows(t, t.contiguous(first), learned.row_separator);
     const tensor tiles =
         t.slice(t.select(features, 0), 0, rows * columns).view({rows, columns, grid_size, grid_size, width});
     tensor crops = t.contiguous(t.reshape(tiles.transpose(1, 2), {1, rows * grid_size, columns * grid_size, width}));
     if (made.rows < crops.dim(1)) crops = t.slice(crops, 1, made.rows);
     if (made.columns < crops.dim(2)) crops = t.slice(crops, 2, made.columns);
-    return t.cat({end_rows(t, crops, learned.of_row), learned.global_separator, global_features}, 1);
+    return t.cat({end_rows(t, crops, learned.row_separator), learned.global_separator, global_features}, 1);
 }
 
 /// Inserts image features at the image token positions (`Phi4MultimodalImageEmbedding`).

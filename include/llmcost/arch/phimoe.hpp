@@ -21,7 +21,7 @@ constexpr tensor weight_of_best(trace& t, const tensor& all, const tensor& left)
 }
 
 /// The best expert, then the best of the others.
-constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tokens) {
+constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const tensor logits = t.linear(tokens, t.param("weight", {ctx.config.moe.num_experts, ctx.config.hidden_size}));
     const tensor first = weight_of_best(t, logits, logits);
     const tensor others = t.scatter(logits);
@@ -29,7 +29,7 @@ constexpr tensor_pair pick(const layer_context& ctx, trace& t, const tensor& tok
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
-    return moe_or_dense_mlp(ctx, t, routed_experts_block<pick>, x);
+    return moe_or_dense_mlp(ctx, t, routed_experts_block<route>, x);
 }
 
 /// Rotary tables whose frequencies are made anew in every pass, on the CPU, and copied to the model's device

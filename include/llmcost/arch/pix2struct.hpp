@@ -198,7 +198,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 }
 
 /// An image of any size becomes as many patches as the model was made for.
-constexpr media_shapes show(const model&, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model&, const workload& load) {
     if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     return {.image = {.height = load.image_height, .width = load.image_width}};
 }
@@ -267,7 +267,7 @@ inline constexpr model_spec pix2struct = [](model_spec spec) {
     spec.class_prefix = "Pix2Struct";
     spec.forward = pix2struct_detail::forward;
     spec.supported_heads = {head_kind::conditional_generation};
-    spec.compute_media_shapes = pix2struct_detail::show;
+    spec.compute_media_shapes = pix2struct_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &pix2struct_detail::texts, .ignores_model_type = true};
     spec.components[0] = {

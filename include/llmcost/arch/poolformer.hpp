@@ -121,9 +121,10 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     t.enter(encoder);
     tensor x = image_input(ctx, t);
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
-        const std::int64_t width = of_stage(config, widths, i), in = x.dim(1), depth = of_stage(config, depths, i);
-        const convolution_2d shrinks{in, width, of_stage(config, patches, i), of_stage(config, strides, i),
-                                     of_stage(config, paddings, i)};
+        const std::int64_t width = stage_entry(config, widths, i), in = x.dim(1),
+                           depth = stage_entry(config, depths, i);
+        const convolution_2d shrinks{in, width, stage_entry(config, patches, i), stage_entry(config, strides, i),
+                                     stage_entry(config, paddings, i)};
         x = t.call({"patch_embeddings", i}, patch_embeddings{shrinks, ctx.spec.class_prefix}, x);
         const module_info block{.name = "block", .index = i, .class_of_module = {"", "ModuleList"}};
         t.enter(block);
@@ -167,7 +168,7 @@ constexpr void parse_poolformer(config_view json, model_config& config) {
     config.family[drops] = json.real("drop_path_rate", 0.0) > 0.0;
     parse_ratio(json, "mlp_ratio", 4.0, config.family, ratio);
     for (std::int64_t i = 0; i < n; ++i)
-        if (times_ratio(config, ratio, of_stage(config, widths, i)) < 1)
+        if (times_ratio(config, ratio, stage_entry(config, widths, i)) < 1)
             throw_invalid_value(json, "mlp_ratio", "a ratio that leaves a feature");
 }
 

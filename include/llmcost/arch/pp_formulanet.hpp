@@ -104,7 +104,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 }
 
 /// Every image is made as large as the tower's own.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
@@ -126,7 +126,7 @@ inline constexpr model_spec pp_formulanet = [](model_spec spec) {
     spec.class_prefix = "PPFormulaNet";
     spec.forward = pp_formulanet_detail::forward;
     spec.parse_composite_config = pp_formulanet_detail::parse_config;
-    spec.compute_media_shapes = pp_formulanet_detail::show;
+    spec.compute_media_shapes = pp_formulanet_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &pp_formulanet_detail::texts, .ignores_model_type = true};
     spec.components[0] = {

@@ -31,7 +31,7 @@ struct block_sizes {
     bool weighs;
 };
 [[nodiscard]] constexpr block_sizes block_of(const model_config& config, std::int64_t i) {
-    const std::int64_t b = of_stage(config, blocks, i);
+    const std::int64_t b = stage_entry(config, blocks, i);
     return {b >> 40, b >> 20 & 0xfffff, b >> 12 & 0xff, b >> 4 & 0xff, b >> 1 & 7, (b & 1) != 0};
 }
 

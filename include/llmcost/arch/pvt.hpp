@@ -30,7 +30,7 @@ inline constexpr family_key family_keys[]{{.type = family_key_type::computed}};
 
 /// Patches with positions that are interpolated in every pass, a class token before the last stage's.
 constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t i, const tensor& x) {
-    const std::int64_t width = of_stage(ctx.config, widths, i), side = places_of(ctx.config, i), batch = x.dim(0);
+    const std::int64_t width = stage_entry(ctx.config, widths, i), side = places_of(ctx.config, i), batch = x.dim(0);
     const bool last = i + 1 == ctx.config.num_hidden_layers;
     const module_info module{.name = "patch_embeddings",
                              .index = i,
@@ -63,7 +63,7 @@ struct self_attention {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("EfficientSelfAttention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), count = of_stage(ctx.config, heads, stage), d = width / count,
+        const std::int64_t width = x.dim(2), count = stage_entry(ctx.config, heads, stage), d = width / count,
                            batch = x.dim(0);
         const std::int64_t sr_ratio = reduction(ctx.config, stage);
         const auto split = [&](literal name, const tensor& h) {
@@ -111,7 +111,7 @@ struct layer {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const auto same = [](const tensor& h) { return h; };
         return spatial_reduction::pvt_layer(ctx, t, attention{ctx, stage, rows, columns}, "FFN", drops_path,
-                                            of_stage(ctx.config, inners, stage), same, x);
+                                            stage_entry(ctx.config, inners, stage), same, x);
     }
 };
 
@@ -129,7 +129,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         // tensor
         const bool drops_path = ctx.config.family[drops] != 0;
         x = t.call(child_name::indexed(0), layer{ctx, i, rows, columns, drops_path && i > 0}, x);
-        for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
+        for (loop layer_loop = t.loop_modules(stage_entry(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
             x = t.call(child_name::indexed(layer_loop.index()), layer{ctx, i, rows, columns, drops_path}, x);
         t.leave(block);
         if (i != last) x = t.contiguous(t.reshape(x, {x.dim(0), rows, columns, -1}).permute({0, 3, 1, 2}));

@@ -33,7 +33,7 @@ struct attention {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SelfAttention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), count = of_stage(ctx.config, heads, stage), batch = x.dim(0);
+        const std::int64_t width = x.dim(2), count = stage_entry(ctx.config, heads, stage), batch = x.dim(0);
         const std::int64_t sr_ratio = spatial_reduction::reduction(ctx.config, stage);
         const bool means = ctx.config.family[pools] != 0;
         const auto split = [&](literal name, const tensor& h) {
@@ -74,7 +74,7 @@ struct layer {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("BlockLayer"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t inner = of_stage(ctx.config, inners, stage);
+        const std::int64_t inner = stage_entry(ctx.config, inners, stage);
         const spatial_reduction::depth_wise depth_wise{ctx.class_of("DepthWiseConv"), inner, rows, columns};
         const auto convolve = [&](const tensor& expanded) {
             const tensor h = ctx.config.family[pools] != 0

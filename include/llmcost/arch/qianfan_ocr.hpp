@@ -84,6 +84,7 @@ inline constexpr model_spec qianfan_ocr = [](model_spec spec) {
     spec.model_type = "qianfan_ocr";
     spec.class_prefix = "QianfanOCR";
     spec.defaults.tie_word_embeddings = false;
+    spec.published_head = published_head_kind::as_built;
     spec.text_model.default_spec = &qwen3;
     spec.components[0].default_spec = &qianfan_ocr_detail::tower;
     return spec;

@@ -69,7 +69,7 @@ inline constexpr family_key audio_keys[]{
 [[nodiscard]] constexpr std::int64_t states_of(std::int64_t frames) noexcept { return (frames + 1) / 2; }
 
 /// Declares modules that are never called: two token embeddings, a position table, a pooling module.
-constexpr void hold_uncalled(const layer_context& ctx, trace& t) {
+constexpr void declare_not_executed(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const module_info table{
         .name = "positional_embedding", .class_of_module = {"", "SinusoidsPositionEmbedding"}, .is_leaf = true};
@@ -102,7 +102,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     x = t.mul(t.gelu(x), trace::buffer({batch * chunks, 1, longest}));
     x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
     x = t.add(x, t.buffer({1, x.dim(1), width}));
-    hold_uncalled(ctx, t);
+    declare_not_executed(ctx, t);
     x = t.gather(t.reshape(x, {-1, width}), {states, width});
     packed_sequences runs;
     runs.add(states_of(chunk), batch * (frames / chunk));
@@ -124,8 +124,8 @@ inline constexpr family_key bound_keys[]{
     {.default_value = 28 * 28 * 768, .type = family_key_type::computed},
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes shapes = qwen_vision::show(m, load);
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    media_shapes shapes = qwen_vision::compute_media_shapes(m, load);
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load), tokens = states_of(frames) / 2;
     if (tokens < 1) throw_description_error("the recording is too short: it has no audio token");
@@ -208,7 +208,7 @@ inline constexpr model_spec qwen2_5_omni_thinker = [](model_spec spec) {
     spec.class_prefix = "Qwen2_5OmniThinker";
     spec.base_model = qwen2_5_omni_detail::forward_multimodal;
     spec.family_keys = qwen2_5_omni_detail::bound_keys;
-    spec.compute_media_shapes = qwen2_5_omni_detail::show;
+    spec.compute_media_shapes = qwen2_5_omni_detail::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.parse_feature_extractor = audio_chunks::parse_audio_config;
     spec.modalities.has_images = spec.modalities.has_videos = spec.modalities.has_audio = true;

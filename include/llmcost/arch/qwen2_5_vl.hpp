@@ -43,7 +43,7 @@ constexpr void parse_tower_2_5(config_view json, model_config& config) {
         return false;
     };
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
-        (void)config.layers.set(i, {.family_tag = is_full_attention(i) ? std::uint8_t{0} : within_windows});
+        set_layer(json, config, i, {.family_tag = is_full_attention(i) ? std::uint8_t{0} : within_windows});
     if (config.family[window] < config.family[merge] * config.family[patch])
         throw_invalid_value(json, "window_size", "at least spatial_merge_size * patch_size");
 }

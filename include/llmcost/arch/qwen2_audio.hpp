@@ -92,7 +92,7 @@ inline constexpr model_spec qwen2_audio = [](model_spec spec) {
     spec.text_model = {.key = "text_config", .default_spec = &qwen2};
     spec.components[0] = {.key = "audio_config", .default_spec = &qwen2_audio_encoder};
     spec.parse_composite_config = audio_language::untie_embeddings;
-    spec.compute_media_shapes = audio_language::show_pooled;
+    spec.compute_media_shapes = audio_language::compute_pooled_shapes;
     spec.parse_feature_extractor = qwen2_audio_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.max_samples = 30 * 16000;

@@ -114,7 +114,7 @@ inline constexpr model_spec qwen2_vl = [](model_spec spec) {
     spec.model_type = "qwen2_vl";
     spec.class_prefix = "Qwen2VL";
     spec.base_model = qwen_vision::forward_vision_language<false>;
-    spec.compute_media_shapes = qwen_vision::show;
+    spec.compute_media_shapes = qwen_vision::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = spec.modalities.has_videos = true;
     spec.family_keys = qwen_vision::bound_keys;

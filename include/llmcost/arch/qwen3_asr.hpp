@@ -49,7 +49,7 @@ struct chunks {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const chunks audio_chunks(m.components[0].config, m.audio_preprocessing, load);
     const std::int64_t frames = audio_chunks.n * audio_chunks.frames_per_chunk;
     return {.audio = {.num_tokens = audio_chunks.tokens,
@@ -210,7 +210,7 @@ inline constexpr model_spec qwen3_asr = [](model_spec spec) {
     spec.base_model = qwen3_asr_detail::base;
     spec.text_model = {.key = "text_config", .default_spec = &qwen3, .spec_if_absent = &qwen3_asr_text};
     spec.components[0] = {.key = "audio_config", .default_spec = &qwen3_asr_encoder};
-    spec.compute_media_shapes = qwen3_asr_detail::show;
+    spec.compute_media_shapes = qwen3_asr_detail::compute_media_shapes;
     spec.parse_feature_extractor = qwen3_asr_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.min_samples = 8000;

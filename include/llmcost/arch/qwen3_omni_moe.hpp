@@ -163,8 +163,8 @@ inline constexpr family_key bound_keys[]{
     {.default_value = 768 * 32 * 32, .type = family_key_type::computed},
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    media_shapes shapes = qwen_vision::show(m, load);
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    media_shapes shapes = qwen_vision::compute_media_shapes(m, load);
     if (load.audio_milliseconds == 0) return shapes;
     const std::int64_t frames = frames_of(m.audio_preprocessing, load),
                        tokens = tokens_of(m.components[1].config.family, frames);
@@ -265,7 +265,7 @@ inline constexpr model_spec qwen3_omni_moe_thinker = [](model_spec spec) {
     spec.model_type = "qwen3_omni_moe_thinker";
     spec.class_prefix = "Qwen3OmniMoeThinker";
     spec.base_model = qwen3_omni_moe_detail::forward_multimodal;
-    spec.compute_media_shapes = qwen3_omni_moe_detail::show;
+    spec.compute_media_shapes = qwen3_omni_moe_detail::compute_media_shapes;
     spec.family_keys = qwen3_omni_moe_detail::bound_keys;
     spec.modalities.has_audio = true;
     spec.parse_feature_extractor = audio_chunks::parse_audio_config;

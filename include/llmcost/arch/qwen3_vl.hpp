@@ -26,8 +26,8 @@ inline constexpr family_key family_keys[]{
 };
 
 /// What processors make of images and videos: Qwen2-VL's of the former, one of its own of the latter.
-constexpr media_shapes show(const model& m, const workload& load) {
-    return qwen_vision::show_within(m, load, {.all_frames = true});
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return qwen_vision::compute_shapes_within(m, load, {.all_frames = true});
 }
 
 /// Several patches as one: two layers with a norm in front, over a patch or over all of them.
@@ -86,7 +86,7 @@ constexpr void parse_vision_config(config_view json, model_config& config) {
     };
     set_single_mask(json, config);
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
-        (void)config.layers.set(i, {.family_tag = hands_on(i) ? deep_layer : std::uint8_t{0}});
+        set_layer(json, config, i, {.family_tag = hands_on(i) ? deep_layer : std::uint8_t{0}});
 }
 
 /// Runs the vision encoder, then the text model.
@@ -185,7 +185,7 @@ inline constexpr model_spec qwen3_vl = [](model_spec spec) {
     spec.class_prefix = "Qwen3VL";
     spec.base_model = qwen3_vl_detail::forward_vision_language;
     spec.parse_composite_config = deepstack::parse_config;
-    spec.compute_media_shapes = qwen3_vl_detail::show;
+    spec.compute_media_shapes = qwen3_vl_detail::compute_media_shapes;
     spec.modalities.has_images = spec.modalities.has_videos = true;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.family_keys = deepstack::bound_keys;

@@ -13,7 +13,7 @@ enum family_config_index : std::uint8_t { kernel };
 inline constexpr family_key family_keys[]{{"conv1d_width", 4}};
 
 /// Whether the modules hold states of their own: `use_cache`, which a training step has not.
-constexpr bool keeps_states(const trace& t) { return !t.is_training(); }
+constexpr bool has_cached_states(const trace& t) { return !t.is_training(); }
 
 /// `torch.sqrt` with a backward of its own, which keeps what comes in (`SqrtBoundDerivative`).
 constexpr tensor bounded_sqrt(trace& t, const tensor& a) {
@@ -39,12 +39,12 @@ constexpr tensor scan(trace& t, const tensor& x, const tensor& decay) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), width = x.dim(2);
     const dtype type = dtype::float32;
     if (sequence == 1) {
-        if (!keeps_states(t)) return x;
+        if (!has_cached_states(t)) return x;
         tensor state = t.mul(t.to(decay, type), trace::buffer({batch, 1, width}));
         t.add_(state, t.to(x, type));
         return t.to(state, x.type);
     }
-    tensor state = keeps_states(t) ? trace::buffer({batch, width}) : t.full({batch, width}, type);
+    tensor state = has_cached_states(t) ? trace::buffer({batch, width}) : t.full({batch, width}, type);
     tensor all = t.zeros_like(x);
     const auto step = [&] {
         state = t.mul(t.to(t.select(decay, 1), type), state);
@@ -116,14 +116,14 @@ private:
     constexpr tensor convolved(trace& t, const tensor& x, std::int64_t taps) const {
         const std::int64_t batch = x.dim(0), width = x.dim(1), sequence = x.dim(2);
         const module_info conv{.name = "conv_1d", .class_of_module = {"", "Conv1d"}, .is_leaf = true};
-        if (keeps_states(t) && sequence == 1) {
+        if (has_cached_states(t) && sequence == 1) {
             const convolution_weights conv_weights = declare_conv_weights(t, "conv_1d", width, taps, true);
             const tensor features = t.cat({trace::buffer({batch, width, taps - 1}), x}, -1);
             const tensor sum = t.sum(t.mul(features, conv_weights.weight.select(1)), -1);
             t.read_parameter_in_next_op(conv_weights.bias);
             return t.add_scalar(sum).unsqueeze(-1);
         }
-        if (keeps_states(t)) (void)t.full({batch, width, taps - 1}, x.type);  // `F.pad` by less than nothing
+        if (has_cached_states(t)) (void)t.full({batch, width, taps - 1}, x.type);  // `F.pad` by less than nothing
         t.enter(conv);
         const tensor weight = t.param("weight", {width, 1, taps});
         t.read_parameter_in_next_op(t.param("bias", {width}));
@@ -162,7 +162,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t width = ctx.config.hidden_size;
     tensor x = ctx.spec.embed_tokens(ctx, t);
-    if (keeps_states(t) && load.past == 0)
+    if (has_cached_states(t) && load.past == 0)
         for (std::int64_t i = 0; i < ctx.config.num_hidden_layers; ++i) {
             if (ctx.config.layers[i].token_mixer != token_mixer_kind::recurrent) continue;
             (void)t.full({load.batch, width});

@@ -28,8 +28,8 @@ inline constexpr family_key family_keys[]{
 };
 
 /// What the cache has of all layers: buckets, a tensor of nothing where there are none, then states.
-constexpr void keep_states(const layer_context& ctx, trace& t) {
-    if (!keeps(ctx.config.head)) return;
+constexpr void cache_states(const layer_context& ctx, trace& t) {
+    if (!is_cached(ctx.config.head)) return;
     const std::int64_t past = t.load().past, length = past + t.load().sequence, batch = t.load().batch;
     const std::int64_t layers = ctx.config.num_hidden_layers;
     const bool sorted = is_sorted(ctx, past > 0 ? past : length), fills = length >= ctx.config.family[hashed_chunk];
@@ -48,7 +48,7 @@ constexpr void keep_states(const layer_context& ctx, trace& t) {
     for (std::int64_t i = 0; i < layers; ++i) t.add_to_cache(trace::buffer({batch, length, ctx.config.hidden_size}));
 }
 /// Concatenates new states to the cached ones, and buckets to an empty tensor, which makes them floating-point.
-constexpr void keep_one(const layer_context& ctx, trace& t, const tensor& x) {
+constexpr void cache_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t past = past_of(ctx, t), length = past + x.dim(1);
     if (past == 0) return;
     (void)prepend_past(t, x, past);
@@ -69,7 +69,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     t.enter(self_attention_info);
     const tensor out =
         t.leave(self_attention_info, sorts ? attend_by_hashes(ctx, t, h) : attend_as_they_stand(ctx, t, h));
-    keep_one(ctx, t, h);
+    cache_layer(ctx, t, h);
     t.enter(output);
     return t.leave(model_info, t.leave(output, t.call("dense", linear{inner, width}, out)));
 }
@@ -164,7 +164,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     }
     const tensor out = t.cat({attended, states}, -1);
     const tensor normed_out = t.leave(encoder, t.call("layer_norm", norm_module{norm_kind::layer, 2 * width}, out));
-    keep_states(ctx, t);
+    cache_states(ctx, t);
     return normed_out.slice(1, load.sequence);
 }
 

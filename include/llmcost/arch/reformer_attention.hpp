@@ -28,9 +28,9 @@ enum family_config_index : std::uint8_t {
 inline constexpr std::uint8_t hashed = 1;
 
 /// True if the class with this head supports a cache.
-constexpr bool keeps(head_kind head) noexcept { return head == head_kind::none || head == head_kind::causal_lm; }
+constexpr bool is_cached(head_kind head) noexcept { return head == head_kind::none || head == head_kind::causal_lm; }
 constexpr std::int64_t past_of(const layer_context& ctx, const trace& t) noexcept {
-    return keeps(ctx.config.head) ? t.load().past : 0;
+    return is_cached(ctx.config.head) ? t.load().past : 0;
 }
 
 /// Chunks that lengths are padded to, and the shortest.
@@ -81,13 +81,13 @@ constexpr tensor attention(trace& t, const tensor& q, const tensor& k, const ten
     return t.matmul(t.exp(t.sub(scores, all)), v);
 }
 
-constexpr tensor by_heads(const layer_context& ctx, const tensor& x) {
+constexpr tensor split_heads(const layer_context& ctx, const tensor& x) {
     return x.view({x.dim(0), x.dim(1), ctx.config.num_attention_heads, ctx.config.head_dim}).transpose(2, 1);
 }
 constexpr tensor merge_heads(trace& t, const tensor& x) {
     return t.reshape(x.permute({0, 2, 1, 3}), {x.dim(0), -1, x.dim(1) * x.dim(3)});
 }
-constexpr tensor in_chunks(trace& t, const tensor& x, std::int64_t chunk) {
+constexpr tensor split_chunks(trace& t, const tensor& x, std::int64_t chunk) {
     return t.reshape(x, {x.dim(0), x.dim(1), -1, chunk, x.dim(3)});
 }
 
@@ -112,15 +112,15 @@ constexpr tensor attend_as_they_stand(const layer_context& ctx, trace& t, const 
         if (first < 0) first = first + past > 0 ? first + past : 0;  // counted from the end
         source = prepend_past(t, x, past - first);
     }
-    tensor q = by_heads(ctx, t.call("query", projection, x));
-    tensor k = by_heads(ctx, t.call("key", projection, source));
-    tensor v = by_heads(ctx, t.call("value", projection, source));
+    tensor q = split_heads(ctx, t.call("query", projection, x));
+    tensor k = split_heads(ctx, t.call("key", projection, source));
+    tensor v = split_heads(ctx, t.call("value", projection, source));
     k = t.div_scalar(k);
     const bool is_chunked = x.dim(1) > chunk;
     if (is_chunked) {
-        q = in_chunks(t, q, chunk);
-        k = in_chunks(t, k, chunk);
-        v = in_chunks(t, v, chunk);
+        q = split_chunks(t, q, chunk);
+        k = split_chunks(t, k, chunk);
+        v = split_chunks(t, v, chunk);
         k = with_neighbours(t, k, num_chunks_before, ctx.config.family[local_after]);
         v = with_neighbours(t, v, num_chunks_before, ctx.config.family[local_after]);
     }
@@ -175,7 +175,7 @@ constexpr tensor attend_sorted(const layer_context& ctx, trace& t, tensor qk, te
     const shape all{batch, heads, rounds * length, d};
     const auto sorted = [&](const tensor& x) {
         const tensor repeated = t.copy(rounds == 1 ? x : x.unsqueeze(2).expand({batch, heads, rounds, length, d}));
-        return in_chunks(t, t.gather(repeated, all), chunk);
+        return split_chunks(t, t.gather(repeated, all), chunk);
     };
     qk = sorted(qk);
     v = sorted(v);
@@ -220,7 +220,7 @@ constexpr tensor attend_by_hashes(const layer_context& ctx, trace& t, const tens
     const std::int64_t chunk = ctx.config.family[hashed_chunk], past = past_of(ctx, t);
     const linear projection{width, inner};
     tensor query;
-    if (past > 0) query = by_heads(ctx, t.call("query_key", projection, x));
+    if (past > 0) query = split_heads(ctx, t.call("query_key", projection, x));
     if (past > 0 && is_sorted(ctx, past)) {
         {
             const recorder::not_executed_guard unused_projection{t};
@@ -233,9 +233,9 @@ constexpr tensor attend_by_hashes(const layer_context& ctx, trace& t, const tens
     tensor qk;
     {
         const recorder::shared_parameters_guard shared_parameters{t, past > 0};
-        qk = by_heads(ctx, t.call("query_key", projection, source));
+        qk = split_heads(ctx, t.call("query_key", projection, source));
     }
-    const tensor v = by_heads(ctx, t.call("value", projection, source));
+    const tensor v = split_heads(ctx, t.call("value", projection, source));
     if (past == 0 && x.dim(1) > chunk) return merge_heads(t, attend_sorted(ctx, t, qk, v));
     if (past == 0) return merge_heads(t, attention(t, qk, normed(t, qk), v, hides(ctx, t, x.dim(1)) ? 2 : 1));
     if (source.dim(1) >= chunk) {

@@ -95,7 +95,7 @@ constexpr void parse_regnet(config_view json, model_config& config) {
     config.family[squeezes] = type == "y";
     config.family[first_stage_stride] = json.boolean("downsample_in_first_stage", true) ? 2 : 1;
     for (std::int64_t i = 0; i < config.family[stages]; ++i) {
-        const std::int64_t width = of_stage(config, widths, i), groups = width / config.family[group_width];
+        const std::int64_t width = stage_entry(config, widths, i), groups = width / config.family[group_width];
         if (groups > 1 && width % groups != 0)
             throw_invalid_value(json, "groups_width", "a width that makes even groups");
     }

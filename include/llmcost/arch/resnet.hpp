@@ -82,7 +82,7 @@ constexpr void parse_resnet(config_view json, model_config& config) {
     config.family[basic] = type == "basic";
     config.family[first_stage_stride] = json.boolean("downsample_in_first_stage", false) ? 2 : 1;
     for (std::int64_t i = 0; i < config.family[stages] && !config.family[basic]; ++i)
-        if (of_stage(config, widths, i) < 4)
+        if (stage_entry(config, widths, i) < 4)
             throw_invalid_value(json, "hidden_sizes", "at least 4 channels in each stage");
 }
 

@@ -11,6 +11,7 @@ namespace roberta_detail {
 
 /// Padding moves positions, so that every sequence looks up its own.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_buffers(ctx, t);
     const tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t, t.load().batch)));
 }

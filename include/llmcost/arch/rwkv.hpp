@@ -134,7 +134,7 @@ struct block {
 };
 
 /// States of all layers in one: the token before each block, and what its channels remember.
-constexpr void keep_states(const layer_context& ctx, trace& t) {
+constexpr void cache_states(const layer_context& ctx, trace& t) {
     if (t.is_training()) return;
     const shape sizes{t.load().batch, ctx.config.hidden_size, ctx.config.num_hidden_layers};
     const bool starts = t.load().past == 0;
@@ -151,7 +151,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     if (!t.is_training() && load.sequence == 1 && load.batch > 1) t.disable_closed_form();
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size};
     tensor x = t.call("embeddings", token_embedding, shape{load.batch, load.sequence});
-    keep_states(ctx, t);
+    cache_states(ctx, t);
     const attention_inputs no_inputs;
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {
         x = t.call({"blocks", layer_loop.index()}, block{ctx.for_layer(layer_loop, no_inputs)}, x);

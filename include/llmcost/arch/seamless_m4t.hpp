@@ -261,7 +261,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     return t.leave(model_info, t.select_model_output(x, scores));
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
     if (m.config.head == head_kind::causal_lm) throw_description_error("audio inputs are not supported by this class");
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
@@ -304,7 +304,7 @@ inline constexpr model_spec seamless_m4t = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_heads = language_heads;
     spec.names.causal_lm_class = "ForTextToText";
-    spec.compute_media_shapes = seamless_m4t_detail::show;
+    spec.compute_media_shapes = seamless_m4t_detail::compute_media_shapes;
     spec.parse_feature_extractor = seamless_m4t_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.stacked_frames = 2;

@@ -44,7 +44,7 @@ struct attention {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), count = of_stage(ctx.config, heads, stage), batch = x.dim(0);
+        const std::int64_t width = x.dim(2), count = stage_entry(ctx.config, heads, stage), batch = x.dim(0);
         const std::int64_t sr_ratio = spatial_reduction::reduction(ctx.config, stage);
         const auto split = [&](literal name, const tensor& h) {
             const tensor all = t.call(name, linear{width, width, true}, h);
@@ -68,7 +68,7 @@ struct layer {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Layer"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const std::int64_t width = x.dim(2), inner = of_stage(ctx.config, inners, stage);
+        const std::int64_t width = x.dim(2), inner = stage_entry(ctx.config, inners, stage);
         const norm_module layer_norm{norm_kind::layer, width};
         const drop_path_module path{ctx.spec.class_prefix, drops_path};
         const module_info mlp{.name = "mlp", .class_of_module = ctx.class_of("MixMLP"), .module_role = role::mlp};

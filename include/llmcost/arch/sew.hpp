@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace sew_detail {
 
-using squeezed_frames::more_places, squeezed_frames::pool_features;
+using squeezed_frames::upsample, squeezed_frames::pool_features;
 
 using namespace wav2vec2_encoder;
 
@@ -24,7 +24,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
         const layer_context layer_ctx = ctx.for_layer(layer_loop, no_inputs);
         x = t.call({"layers", layer_loop.index()}, layer_with<attention_module>{layer_ctx, {layer_ctx}}, x);
     }
-    return t.leave(encoder, more_places(ctx, t, x, features.dim(1)));
+    return t.leave(encoder, upsample(ctx, t, x, features.dim(1)));
 }
 
 /// Normalizes features and projects them to the width of the layers.

@@ -97,7 +97,7 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layer", layer_loop.index()}, layer{inner_ctx.for_layer(layer_loop, inputs)}, x);
     x = t.leave(inner, x);
-    return t.leave(encoder, squeezed_frames::more_places(ctx, t, x, features.dim(1)));
+    return t.leave(encoder, squeezed_frames::upsample(ctx, t, x, features.dim(1)));
 }
 
 constexpr void parse_config(config_view json, model_config& config) {

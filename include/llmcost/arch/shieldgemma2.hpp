@@ -29,6 +29,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 inline constexpr model_spec shieldgemma2 = [](model_spec spec) {
     spec.model_type = "shieldgemma2";
     spec.class_prefix = "ShieldGemma2";
+    spec.alternative_classes = "Gemma3ForConditionalGeneration";  // the model inside of the classifier
     spec.forward = shieldgemma2_detail::forward;
     spec.supported_heads = {head_kind::conditional_generation, head_kind::image_classification};
     return spec;

@@ -78,7 +78,7 @@ constexpr void parse_patches(config_view json, model_config& config) {
 /// Returns the image size for a maximum number of patches (default 256), with the aspect ratio preserved.
 ///
 /// Source: image_processing_siglip2.py, `get_image_size_for_max_num_patches`.
-constexpr media_shapes show_patches(const model& m, const workload& load) {
+constexpr media_shapes compute_patch_shapes(const model& m, const workload& load) {
     constexpr std::int64_t maximum = 256;
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height,
@@ -99,7 +99,7 @@ constexpr media_shapes show_patches(const model& m, const workload& load) {
 
 /// The images of a pair, as its processor hands them on.
 constexpr tensor_pair states_as_processed(const layer_context& ctx, trace& t, bool reads_pool) {
-    const media_shape image = show_patches(ctx.model, t.load()).image;
+    const media_shape image = compute_patch_shapes(ctx.model, t.load()).image;
     const std::int64_t patch = ctx.config.vision.patch_size, rows = image.height / patch, columns = image.width / patch;
     return states_of_patches(ctx, t, rows, columns, 256, reads_pool);
 }
@@ -134,7 +134,7 @@ inline constexpr submodel_spec siglip2_text_model = [](model_spec spec) {
 inline constexpr model_spec siglip2 = [](model_spec spec) {
     spec.model_type = "siglip2";
     spec.class_prefix = "Siglip2";
-    spec.compute_media_shapes = siglip2_detail::show_patches;
+    spec.compute_media_shapes = siglip2_detail::compute_patch_shapes;
     spec.accepts_any_image_size = true;
     spec.forward = [](const layer_context& ctx, trace& t) {
         return siglip_heads::forward_dual_encoder(ctx, t, siglip2_detail::states_as_processed,

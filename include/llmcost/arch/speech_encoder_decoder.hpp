@@ -68,7 +68,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_config(config_view json, model& m) {
-    if (m.components[0].spec->compute_media_shapes != audio_encoder::show)
+    if (m.components[0].spec->compute_media_shapes != audio_encoder::compute_media_shapes)
         throw_unsupported(json, "encoder", "unsupported speech encoder");
     const auto decoder = json.optional_object("decoder");
     m.config.tie_word_embeddings = !decoder || decoder->boolean("tie_word_embeddings", true);
@@ -99,7 +99,7 @@ inline constexpr model_spec speech_encoder_decoder = [](model_spec spec) {
     spec.defaults.head = head_kind::none;
     spec.text_model = {.key = "decoder", .default_spec = &speech_encoder_decoder_detail::written};
     spec.components[0] = {.key = "encoder", .default_spec = &wav2vec2};
-    spec.compute_media_shapes = wav2vec2_encoder::show;
+    spec.compute_media_shapes = wav2vec2_encoder::compute_media_shapes;
     spec.parse_feature_extractor = parse_samples<wav2vec2_extractor>;
     spec.modalities.has_audio = true;
     return spec;

@@ -44,7 +44,7 @@ inline constexpr family_key family_keys[]{
     return config.family[static_cast<std::size_t>(first_kernel + i)];
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
     return {.audio = {.num_samples = samples, .num_frames = num_filter_bank_frames(m.audio_preprocessing, samples)}};
 }
@@ -92,7 +92,7 @@ constexpr tensor subsample(const layer_context& ctx, trace& t, const tensor& fra
 
 constexpr tensor encode(const layer_context& ctx, trace& t, const stack_style& style) {
     const family_config& family = ctx.config.family;
-    const std::int64_t frames = show(ctx.model, t.load()).audio.num_frames;
+    const std::int64_t frames = compute_media_shapes(ctx.model, t.load()).audio.num_frames;
     tensor x =
         t.mul_scalar(subsample(ctx, t, t.input({t.load().batch, frames, family[mels] * family[groups_of_mels]})));
     x = functional_dropout(t, t.add(x, positions(ctx, t, x.dim(1), false)), dropout_position::hidden);
@@ -121,7 +121,7 @@ constexpr tensor forward_seq2seq(const layer_context& ctx, trace& t) {
 
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     workload load = t.load();
-    load.encoder_sequence = states_of(ctx.config, show(ctx.model, load).audio.num_frames);
+    load.encoder_sequence = states_of(ctx.config, compute_media_shapes(ctx.model, load).audio.num_frames);
     const recorder::workload_guard audio_workload{t, load};
     const class_name type = ctx.class_of("Model");
     if (ctx.config.head == head_kind::none)
@@ -156,11 +156,12 @@ constexpr void parse_config(config_view json, model_config& config) {
 inline constexpr model_spec speech_to_text = [](model_spec spec) {
     spec.dropout_keys = {};
     spec.model_type = "speech_to_text";
+    spec.has_eager_attention_only = true;
     spec.class_prefix = "Speech2Text";
     spec.forward = speech_to_text_detail::forward;
     spec.parse_config = speech_to_text_detail::parse_config;
     spec.family_keys = speech_to_text_detail::family_keys;
-    spec.compute_media_shapes = speech_to_text_detail::show;
+    spec.compute_media_shapes = speech_to_text_detail::compute_media_shapes;
     spec.parse_feature_extractor = speech_to_text_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.supported_heads = {head_kind::none, head_kind::conditional_generation};

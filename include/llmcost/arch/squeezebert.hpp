@@ -100,8 +100,10 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     const tensor mixed = attention_token_mixer(ctx, t, x);
     const tensor a = convolve_and_norm(ctx, t, "post_attention", width, post_attention_groups, mixed, x, role::none);
-    const module_info intermediate{
-        .name = "intermediate", .class_of_module = {"", "ConvActivation"}, .module_role = role::mlp};
+    const module_info intermediate{.name = "intermediate",
+                                   .class_of_module = {"", "ConvActivation"},
+                                   .module_role = role::mlp,
+                                   .continues_block = true};
     t.enter(intermediate);
     tensor h = t.call("conv1d", convolution_of_tokens{width, inner, ctx.config.family[intermediate_groups]}, a);
     h = t.leave(intermediate, t.call("act", activation_module{ctx.config.hidden_act}, h));

@@ -281,7 +281,7 @@ inline constexpr std::int64_t max_pixels = 3024, crop_side = 504;
     return {count_crops(height), count_crops(width)};
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const vision_config& vision = m.components[0].config.vision;
     const image_size image = image_size_of(load, vision);
@@ -312,7 +312,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         const auto merge_views = [&](const tensor& global_features, const tensor& parts) {
             return parts.rank == 0 ? global_features : t.cat({t.reshape(parts, {-1, width}), global_features}, 0);
         };
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
+        const media_shape shape =
+            has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
         return local_views::place_cut_images(t, token_embeddings, shape, crop_side, encode_images, merge_views);
     });
 }
@@ -326,7 +327,7 @@ inline constexpr model_spec step3p7 = [](model_spec spec) {
     spec.class_prefix = "Step3p7";
     spec.base_model = step3p7_detail::base;
     spec.family_keys = step3p7_detail::family_keys;
-    spec.compute_media_shapes = step3p7_detail::show;
+    spec.compute_media_shapes = step3p7_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "text_config", .default_spec = &step3p7_detail::text, .ignores_model_type = true};
     spec.components[0] = {.key = "vision_config", .default_spec = &step3p7_detail::tower, .ignores_model_type = true};

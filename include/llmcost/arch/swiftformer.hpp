@@ -118,7 +118,7 @@ struct attending_block {
 
 constexpr tensor stage(const layer_context& ctx, trace& t, std::int64_t i, std::int64_t number, tensor x) {
     const module_info module{.name = "network", .index = number, .class_of_module = ctx.class_of("Stage")};
-    const std::int64_t width = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const std::int64_t width = stage_entry(ctx.config, widths, i), depth = stage_entry(ctx.config, depths, i);
     const convolutions conv_encoder{ctx.class_of("ConvEncoder"), width, times_ratio(ctx.config, ratio, width), true};
     t.enter(module);
     for (loop layer_loop = t.loop_modules(depth - 1, x); layer_loop.next();)
@@ -133,7 +133,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         .name = "patch_embed", .class_of_module = ctx.class_of("PatchEmbedding"), .module_role = role::embedding};
     const module_info patches{.name = "patch_embedding", .class_of_module = {"", "Sequential"}};
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
-    const std::int64_t first = of_stage(ctx.config, widths, 0), half = first / 2,
+    const std::int64_t first = stage_entry(ctx.config, widths, 0), half = first / 2,
                        last = ctx.config.num_hidden_layers - 1;
     const family_config& family = ctx.config.family;
     const activation_module relu{activation::relu};
@@ -152,7 +152,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         if (i == last || (family[shrinks] >> i & 1) == 0) continue;
         const module_info downsample_info{
             .name = "network", .index = number++, .class_of_module = ctx.class_of("Embeddings")};
-        const std::int64_t expanded_width = of_stage(ctx.config, widths, i + 1);
+        const std::int64_t expanded_width = stage_entry(ctx.config, widths, i + 1);
         t.enter(downsample_info);
         const convolution_2d convolution{x.dim(1), expanded_width, family[kernel], family[stride], family[padding]};
         x = t.leave(downsample_info, t.call("norm", batch_norm_2d{expanded_width}, t.call("proj", convolution, x)));

@@ -89,14 +89,17 @@ struct block {
         const drop_path_module path{ctx.spec.class_prefix, drops_path};
         const norm_module layer_norm{norm_kind::layer, stage.width};
         const std::int64_t inner = times_ratio(ctx.config, ratio, stage.width);
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         tensor h = t.call("layernorm_before", layer_norm, attention(t, x));
         const tensor middle = t.add(x, t.call("drop_path", path, h));
         t.enter(intermediate);
         h = t.call("dense", linear{stage.width, inner, true}, middle);
         h = t.leave(intermediate, t.call("intermediate_act_fn", activation_module{ctx.config.hidden_act}, h));
-        h = t.call("layernorm_after", layer_norm, project_in_output(ctx, t, "Output", inner, stage.width, h));
+        h = t.call("layernorm_after", layer_norm,
+                   project_in_output(ctx, t, "Output", inner, stage.width, h, dropout_position::hidden, role::mlp));
         return t.add(middle, t.call("drop_path", path, h));
     }
 
@@ -130,7 +133,7 @@ constexpr stage_sizes size_stage(const model_config& config, std::int64_t i, std
     const std::int64_t patch = config.vision.patch_size, resolution = (config.vision.image_height / patch) >> i;
     const std::int64_t reach = resolution < config.family[window] ? resolution : config.family[window];
     return {config.embedding_size << i,
-            of_stage(config, heads, i),
+            stage_entry(config, heads, i),
             rows,
             columns,
             reach,
@@ -193,7 +196,7 @@ constexpr void parse_swin(config_view json, model_config& config) {
     if (json.boolean("use_absolute_embeddings", false))
         throw_unsupported(json, "use_absolute_embeddings", "absolute position embeddings are not supported");
     for (std::int64_t i = 0; i < n; ++i)
-        if ((config.embedding_size << i) % of_stage(config, heads, i) != 0)
+        if ((config.embedding_size << i) % stage_entry(config, heads, i) != 0)
             throw_invalid_value(json, "num_heads", "divisors of each stage's width");
 }
 

@@ -66,8 +66,8 @@ constexpr void parse_t5_stacks(config_view json, model_config& config, std::int6
     config.hidden_act = activation_named(json, "feed_forward_proj", kind);
 }
 
-/// Parses `config.json` of T5, which always ties its embeddings. The key controls the output scaling
-/// (configuration_t5.py, `__post_init__`).
+/// Parses `config.json` of T5, whose class always ties its embeddings. The key controls the output scaling
+/// (configuration_t5.py, `__post_init__`). Checkpoints of version 1.1 with the key have a separate head.
 constexpr void parse_t5(config_view json, model_config& config) {
     parse_t5_stacks(json, config, 6, "relu");
     config.family[t5_stacks::scales_output] =
@@ -86,11 +86,13 @@ inline constexpr model_spec t5{
     .supported_heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder,
                         head_kind::sequence_classification, head_kind::token_classification,
                         head_kind::question_answering},
+    .published_head = published_head_kind::untied_by_key,
     .config_keys = {{"hidden_size", "d_model", key_rule::standard_name_first},
                     {"num_attention_heads", "num_heads", key_rule::standard_name_first},
                     {"num_hidden_layers", "num_layers", key_rule::standard_name_first},
                     {"head_dim", "d_kv", key_rule::standard_name_first},
                     {"intermediate_size", "d_ff", key_rule::family_name_only},
+                    {"tie_word_embeddings", "", key_rule::absent},  // the class overrides it
                     absent_num_key_value_heads},
     .defaults = {.vocab_size = 32128,
                  .hidden_size = 512,

@@ -181,7 +181,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
 /// Returns the workload with image tokens added to the encoder input.
 [[nodiscard]] constexpr workload add_image_tokens(const model& m, workload load) {
     if (load.images == 0) return load;
-    const std::int64_t tokens = load.images * pooled_image_tokens::show(m, load).image.num_tokens;
+    const std::int64_t tokens = load.images * pooled_image_tokens::compute_media_shapes(m, load).image.num_tokens;
     if (load.past == 0) load.sequence -= tokens;
     load.encoder_sequence = encoder_length(load) + tokens;
     return load;
@@ -267,7 +267,7 @@ inline constexpr model_spec t5gemma2 = [](model_spec spec) {
     spec.parse_composite_config = t5gemma2_detail::parse_config;
     spec.defaults.tie_word_embeddings = true;
     spec.family_keys = t5gemma2_detail::family_keys;
-    spec.compute_media_shapes = pooled_image_tokens::show;
+    spec.compute_media_shapes = pooled_image_tokens::compute_media_shapes;
     spec.parse_image_processor = pooled_image_tokens::parse_processor_config;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "decoder", .default_spec = &t5gemma2_detail::decoder, .ignores_model_type = true};

@@ -32,7 +32,7 @@ struct block_sizes {
     std::int64_t rows, columns, stride;
 };
 [[nodiscard]] constexpr block_sizes block_of(const model_config& config, std::int64_t i) {
-    const std::int64_t b = of_stage(config, blocks, i / 2) >> (i % 2 * 24);
+    const std::int64_t b = stage_entry(config, blocks, i / 2) >> (i % 2 * 24);
     return {b >> 16 & 0xff, b >> 8 & 0xff, b & 0xff};
 }
 [[nodiscard]] constexpr std::int64_t depth_of(const model_config& config, std::int64_t stage) {
@@ -102,7 +102,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     std::int64_t offset = 0;
     for (std::int64_t i = 0; i < ctx.config.num_hidden_layers; ++i) {
         const module_info stage{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
-        const std::int64_t width = of_stage(ctx.config, widths, i + 1);
+        const std::int64_t width = stage_entry(ctx.config, widths, i + 1);
         t.enter(stage);
         for (std::int64_t n = 0; n < depth_of(ctx.config, i); ++n)
             x = t.call({"stage", n}, branches{ctx, x.dim(1), width, block_of(ctx.config, offset++)}, x);

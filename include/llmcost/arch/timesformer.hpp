@@ -18,7 +18,7 @@ inline constexpr family_key family_keys[]{{"num_frames", 8}, {.type = family_key
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
 
@@ -109,8 +109,10 @@ struct layer {
 private:
     constexpr tensor mlp(trace& t, std::int64_t inner, tensor h) const {
         const std::int64_t width = ctx.config.hidden_size;
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
         t.enter(intermediate);
         h = t.call("dense", linear{width, inner, true}, h);
@@ -168,7 +170,7 @@ inline constexpr model_spec timesformer = [](model_spec spec) {
     spec.forward = forward_timesformer;
     spec.parse_config = parse_timesformer;
     spec.family_keys = timesformer_detail::family_keys;
-    spec.compute_media_shapes = timesformer_detail::show;
+    spec.compute_media_shapes = timesformer_detail::compute_media_shapes;
     spec.names.base_model = "timesformer";
     return spec;
 }(video_classifier(activation::gelu));

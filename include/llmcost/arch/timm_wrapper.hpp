@@ -77,7 +77,7 @@ constexpr tensor features(const layer_context& ctx, trace& t, const tensor& pixe
         const module_info stage{.name = names[i], .class_of_module = {"", "Sequential"}};
         t.enter(stage);
         x = t.call(child_name::indexed(0), block{width, out, i == 0 ? 1 : 2, narrows}, x);
-        for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
+        for (loop layer_loop = t.loop_modules(stage_entry(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
             x = t.call(child_name::indexed(layer_loop.index()), block{width, out, 1, narrows}, x);
         t.leave(stage, x);
     }

@@ -115,7 +115,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
                             .embedding_dim = width,
                             .named = ctx.class_of("LearnedPositionalEmbedding")};
     const sinusoidal_positions table{max_positions + ctx.config.family[padding] + 1, width,
-                                     ctx.class_of("SinusoidalPositionalEmbedding")};
+                                     ctx.class_of("SinusoidalPositionalEmbedding"), false};
     const tensor places = ctx.config.family[learns_positions]
                               ? t.call("embed_positions", learned, shape{load.batch, load.sequence})
                               : t.call("embed_positions", table, load.batch, load.sequence);

@@ -22,12 +22,12 @@ constexpr tensor transform_bottleneck(const layer_context& ctx, trace& t, litera
     return t.leave(head, ultrabert_heads::transform(ctx, t, x));
 }
 
-constexpr tensor hand_on(const layer_context&, trace& t, literal name, const tensor& x) {
+constexpr tensor return_output(const layer_context&, trace& t, literal name, const tensor& x) {
     return t.call(name, identity{"Identity"}, x);
 }
 
 constexpr tensor forward_normed_model(const layer_context& ctx, trace& t) {
-    return forward_with_heads(ctx, t, transform_bottleneck, hand_on, false);
+    return forward_with_heads(ctx, t, transform_bottleneck, return_output, false);
 }
 
 constexpr void parse_normed(config_view json, model& m) {

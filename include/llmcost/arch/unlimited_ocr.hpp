@@ -92,7 +92,7 @@ inline constexpr family_key family_keys[]{
 }
 
 /// Rows of a picture end with a token, and an image with one more.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");
@@ -129,7 +129,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
             return t.call("multi_modal_projector", local_views::projector{{in, width, true}},
                           forward_vision_model(ctx, t));
         };
-        const media_shape shape = has_image_inputs ? show(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
+        const media_shape shape =
+            has_image_inputs ? compute_media_shapes(ctx.model, t.load()).image : media_shape{.num_tiles = 0};
         const auto append_newlines = [&](const tensor& grid) {
             const tensor extended = t.cat({grid, newline.view({1, 1, width}).expand({grid.dim(0), 1, width})}, 1);
             return extended.view({-1, width});
@@ -162,7 +163,7 @@ constexpr void parse_config(config_view json, model& m) {
 ///
 /// Source: transformers/models/unlimited_ocr/modeling_unlimited_ocr.py,
 /// `UnlimitedOcrDynamicReferenceSlidingWindowLayer`.
-constexpr tensor keep_prompt(trace& t, const tensor& fresh, const attention_pattern& c) {
+constexpr tensor cache_prompt(trace& t, const tensor& fresh, const attention_pattern& c) {
     if (t.is_training() || c.cached_length == 0) return update_kv_cache(t, fresh, c);
     return update_kv_cache(t, t.cat({fresh}, 2), c);
 }
@@ -172,8 +173,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     apply_rotary(ctx, t, qkv);
-    qkv.key = keep_prompt(t, qkv.key, ctx.inputs->pattern);
-    qkv.value = keep_prompt(t, qkv.value, ctx.inputs->pattern);
+    qkv.key = cache_prompt(t, qkv.key, ctx.inputs->pattern);
+    qkv.value = cache_prompt(t, qkv.value, ctx.inputs->pattern);
     return output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv));
 }
 
@@ -215,7 +216,7 @@ inline constexpr model_spec unlimited_ocr = [](model_spec spec) {
     spec.class_prefix = "UnlimitedOcr";
     spec.base_model = unlimited_ocr_detail::base;
     spec.parse_composite_config = unlimited_ocr_detail::parse_config;
-    spec.compute_media_shapes = unlimited_ocr_detail::show;
+    spec.compute_media_shapes = unlimited_ocr_detail::compute_media_shapes;
     spec.family_keys = unlimited_ocr_detail::family_keys;
     spec.parse_image_processor = unlimited_ocr_detail::parse_processor_config;
     spec.text_model = {.key = "text_config", .default_spec = &unlimited_ocr_text, .ignores_model_type = true};

@@ -49,7 +49,7 @@ constexpr tensor encode_chunk(const layer_context& ctx, trace& t, std::size_t co
                : (sound.samples_from_milliseconds(load.audio_milliseconds) + number - 1) / number;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const model_config& encoder = m.components[0].config;
     const std::int64_t states = states_of(encoder, m.audio_preprocessing, load);
     return {.audio = {.num_tokens = states, .num_samples = states * samples_of_state(encoder)}};
@@ -138,7 +138,7 @@ inline constexpr model_spec vibevoice_asr = [](model_spec spec) {
                           .spec_if_absent = &vibevoice_semantic_tokenizer_encoder};
     spec.parse_composite_config = vibevoice_asr_detail::parse_config;
     spec.family_keys = vibevoice_asr_detail::model_keys;
-    spec.compute_media_shapes = vibevoice_asr_detail::show;
+    spec.compute_media_shapes = vibevoice_asr_detail::compute_media_shapes;
     spec.parse_feature_extractor = vibevoice_asr_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.audio_preprocessing.sampling_rate = 24000;

@@ -85,7 +85,9 @@ struct readout {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) { return qwen_vision::show_within(m, load, {}); }
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return qwen_vision::compute_shapes_within(m, load, {});
+}
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     return forward_text_after_encoder(ctx, t, "language_model", [&](const tensor& token_embeddings) {
@@ -103,7 +105,7 @@ inline constexpr model_spec video_llama_3 = [](model_spec spec) {
     spec.model_type = "video_llama_3";
     spec.class_prefix = "VideoLlama3";
     spec.base_model = video_llama_3_detail::base;
-    spec.compute_media_shapes = video_llama_3_detail::show;
+    spec.compute_media_shapes = video_llama_3_detail::compute_media_shapes;
     spec.parse_image_processor = qwen_vision::parse_processor_config;
     spec.modalities.has_images = true;
     spec.family_keys = video_llama_3_detail::bound_keys;

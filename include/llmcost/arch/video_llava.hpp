@@ -22,7 +22,7 @@ using vision_features::all_states, vision_features::encode_images, vision_featur
     vision_features::side_by_side;
 
 /// Frames are images; all their states are read, the class token's among them.
-constexpr media_shapes show_videos(const model& m, const workload& load) {
+constexpr media_shapes compute_video_shapes(const model& m, const workload& load) {
     media_shapes all = compute_llava_media_shapes(m, load);
     const std::int64_t tokens = patches_of(m.components[0].config.vision) + m.components[0].spec->num_prefix_tokens;
     all.video = {.num_tokens = load.video_frames * tokens, .num_tiles = load.video_frames};
@@ -66,7 +66,7 @@ inline constexpr model_spec video_llava = [](model_spec spec) {
     spec.model_type = "video_llava";
     spec.class_prefix = "VideoLlava";
     spec.base_model = video_llava_detail::base_video;
-    spec.compute_media_shapes = video_llava_detail::show_videos;
+    spec.compute_media_shapes = video_llava_detail::compute_video_shapes;
     spec.modalities.has_videos = true;
     spec.text_model.ties_embeddings = false;
     spec.components[0].spec_if_absent = &video_llava_detail::clip_of_video;

@@ -23,7 +23,7 @@ inline constexpr family_key family_keys[]{
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
 
@@ -73,8 +73,10 @@ struct layer {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
         const norm_module layer_norm{norm_kind::layer, width};
-        const module_info intermediate{
-            .name = "intermediate", .class_of_module = ctx.class_of("Intermediate"), .module_role = role::mlp};
+        const module_info intermediate{.name = "intermediate",
+                                       .class_of_module = ctx.class_of("Intermediate"),
+                                       .module_role = role::mlp,
+                                       .continues_block = true};
         const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
         const tensor middle =
             t.add(t.call("attention", attention_with_output<self_attention>{ctx, ctx.class_of("Attention")},
@@ -136,7 +138,7 @@ inline constexpr model_spec videomae = [](model_spec spec) {
     spec.forward = forward_videomae;
     spec.parse_config = parse_videomae;
     spec.family_keys = videomae_detail::family_keys;
-    spec.compute_media_shapes = videomae_detail::show;
+    spec.compute_media_shapes = videomae_detail::compute_media_shapes;
     spec.names.base_model = "videomae";
     return spec;
 }(video_classifier(activation::gelu));

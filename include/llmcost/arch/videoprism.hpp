@@ -27,10 +27,10 @@ inline constexpr family_key text_keys[]{family_keys[0], family_keys[1]};
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
-constexpr media_shapes show_alone(const model& m, const workload& load) {
+constexpr media_shapes compute_shapes_without_text(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
-constexpr media_shapes show_with_text(const model& m, const workload& load) {
+constexpr media_shapes compute_shapes_with_text(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.components[0].config), false);
 }
 
@@ -234,7 +234,7 @@ inline constexpr model_spec videoprism_vision_model{
     .base_model = videoprism_detail::base,
     .parse_config = videoprism_detail::parse_vision_config,
     .family_keys = videoprism_detail::family_keys,
-    .compute_media_shapes = videoprism_detail::show_alone,
+    .compute_media_shapes = videoprism_detail::compute_shapes_without_text,
     .modalities = {.has_text = false, .has_videos = true},
     .rotary = rotary_style::none,
     .supported_heads = {head_kind::none, head_kind::video_classification},
@@ -273,7 +273,7 @@ inline constexpr model_spec videoprism = [](model_spec spec) {
     spec.model_type = "videoprism";
     spec.class_prefix = "VideoPrismClip";
     spec.forward = forward_videoprism;
-    spec.compute_media_shapes = videoprism_detail::show_with_text;
+    spec.compute_media_shapes = videoprism_detail::compute_shapes_with_text;
     spec.modalities.has_videos = true;
     spec.supported_heads = {head_kind::none};
     spec.text_model = {.key = "text_config", .default_spec = &videoprism_text_model};

@@ -94,7 +94,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
 }
 
 /// Every image is made as large as the encoder's own.
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images > 1) throw_description_error("more than one image per sequence is not supported");
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.height = image.image_height, .width = image.image_width}};
@@ -127,7 +127,7 @@ inline constexpr model_spec vision_encoder_decoder = [](model_spec spec) {
     spec.supported_heads = {head_kind::none};
     spec.defaults.head = head_kind::none;
     spec.family_keys = vision_encoder_decoder_detail::family_keys;
-    spec.compute_media_shapes = vision_encoder_decoder_detail::show;
+    spec.compute_media_shapes = vision_encoder_decoder_detail::compute_media_shapes;
     spec.modalities.has_images = true;
     spec.text_model = {.key = "decoder", .ties_embeddings = true};
     spec.components[0] = {.key = "encoder"};

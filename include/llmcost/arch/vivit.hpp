@@ -22,7 +22,7 @@ inline constexpr family_key family_keys[]{
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), false);
 }
 
@@ -106,7 +106,7 @@ inline constexpr model_spec vivit = [](model_spec spec) {
     spec.forward = forward_vivit;
     spec.parse_config = parse_vivit;
     spec.family_keys = vivit_detail::family_keys;
-    spec.compute_media_shapes = vivit_detail::show;
+    spec.compute_media_shapes = vivit_detail::compute_media_shapes;
     spec.names.base_model = "vivit";
     return spec;
 }(video_classifier(activation::gelu_fast));

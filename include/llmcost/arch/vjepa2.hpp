@@ -38,7 +38,7 @@ inline constexpr family_key family_keys[]{{"frames_per_clip", 64},
 [[nodiscard]] constexpr video_sizes make_video_sizes(const model_config& config) noexcept {
     return {config.family[frames], config.vision.image_height, config.vision.image_width};
 }
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return validate_single_video(load, make_video_sizes(m.config), true);
 }
 
@@ -276,7 +276,7 @@ inline constexpr model_spec vjepa2{
     .forward = forward_vjepa2,
     .parse_config = parse_vjepa2,
     .family_keys = vjepa2_detail::family_keys,
-    .compute_media_shapes = vjepa2_detail::show,
+    .compute_media_shapes = vjepa2_detail::compute_media_shapes,
     .modalities = {.has_text = false, .has_videos = true},
     .rotary = rotary_style::none,
     .supported_heads = {head_kind::video_classification},

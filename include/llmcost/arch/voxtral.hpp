@@ -29,7 +29,7 @@ constexpr recording filled_recording_of(const audio_preprocessing_config& s, con
     return {frames / frames_per_window, frames_per_window, frames};
 }
 
-constexpr media_shapes show_windows(const model& m, const workload& load) {
+constexpr media_shapes compute_window_shapes(const model& m, const workload& load) {
     const recording r = filled_recording_of(m.audio_preprocessing, load);
     check_window(m, r, load);
     const model_config& audio = m.components[0].config;
@@ -88,7 +88,7 @@ inline constexpr model_spec voxtral = [](model_spec spec) {
     spec.parse_composite_config = audio_language::parse_projector;
     spec.text_model.default_spec = &voxtral_text;
     spec.components[0].default_spec = &voxtral_encoder;
-    spec.compute_media_shapes = voxtral_detail::show_windows;
+    spec.compute_media_shapes = voxtral_detail::compute_window_shapes;
     spec.parse_feature_extractor = voxtral_detail::parse_filled_windows;
     return spec;
 }(qwen2_audio);

@@ -53,7 +53,7 @@ inline constexpr model_spec wav2vec2{
     .parse_config = wav2vec2_detail::parse_config,
     .parse_feature_extractor = parse_samples<wav2vec2_extractor>,
     .family_keys = wav2vec2_encoder::family_keys,
-    .compute_media_shapes = wav2vec2_encoder::show,
+    .compute_media_shapes = wav2vec2_encoder::compute_media_shapes,
     .modalities = {.has_text = false, .has_audio = true},
     .rotary = rotary_style::none,
     .supported_heads = {head_kind::none, head_kind::ctc, head_kind::sequence_classification},

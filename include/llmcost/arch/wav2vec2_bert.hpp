@@ -43,7 +43,7 @@ inline constexpr family_key family_keys[]{
     {"use_intermediate_ffn_before_adapter", 0, family_key_type::boolean},
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const std::int64_t samples = num_audio_samples(m.audio_preprocessing, load);
     return {.audio = {.num_samples = samples, .num_frames = stacked_frames(m.audio_preprocessing, samples)}};
 }
@@ -89,7 +89,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     }
     const std::int64_t width = ctx.config.hidden_size;
     const module_info projection{.name = "feature_projection", .class_of_module = ctx.class_of("FeatureProjection")};
-    const tensor frames = t.input({t.load().batch, show(ctx.model, t.load()).audio.num_frames, family[frame_width]});
+    const tensor frames =
+        t.input({t.load().batch, compute_media_shapes(ctx.model, t.load()).audio.num_frames, family[frame_width]});
     t.enter(projection);
     tensor x = t.call("layer_norm", norm_module{norm_kind::layer, family[frame_width]}, frames);
     x = t.leave(projection, dropout(t, "dropout", t.call("projection", linear{family[frame_width], width, true}, x)));
@@ -159,7 +160,7 @@ inline constexpr model_spec wav2vec2_bert = [](model_spec spec) {
     spec.attention = nullptr;
     spec.parse_config = wav2vec2_bert_detail::parse_config;
     spec.family_keys = wav2vec2_bert_detail::family_keys;
-    spec.compute_media_shapes = wav2vec2_bert_detail::show;
+    spec.compute_media_shapes = wav2vec2_bert_detail::compute_media_shapes;
     spec.parse_feature_extractor = wav2vec2_bert_detail::parse_audio_config;
     spec.audio_preprocessing.stacked_frames = 2;
     spec.defaults.hidden_size = 1024;

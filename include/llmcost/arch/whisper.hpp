@@ -30,7 +30,7 @@ constexpr tensor frozen_table(trace& t, std::int64_t length, std::int64_t width)
 /// What a feature extractor makes of any recording: it is cut, or filled up with silence, to 30 seconds.
 ///
 /// Source: transformers/models/whisper/feature_extraction_whisper.py.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const std::int64_t frames = 2 * m.config.family[source_positions];
     return {.audio = {.num_samples = frames * m.audio_preprocessing.hop_length, .num_frames = frames}};
 }
@@ -129,7 +129,7 @@ inline constexpr model_spec whisper = [](model_spec spec) {
     spec.family_keys = whisper_detail::family_keys;
     spec.supported_heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation,
                             head_kind::audio_classification};
-    spec.compute_media_shapes = whisper_detail::show;
+    spec.compute_media_shapes = whisper_detail::compute_media_shapes;
     spec.parse_feature_extractor = whisper_detail::parse_audio_config;
     spec.modalities.has_audio = true;
     spec.defaults.vocab_size = 51865;

@@ -11,6 +11,7 @@ namespace xlm_roberta_detail {
 
 /// Classes that are made with their head before the model (modeling_xlm_roberta.py, `XLMRobertaForMaskedLM`).
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_buffers(ctx, t);
     const bool tied = ctx.config.tie_word_embeddings &&
                       (ctx.config.head == head_kind::masked_lm || ctx.config.head == head_kind::causal_lm);
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, false, {"", "Embedding"}, tied};

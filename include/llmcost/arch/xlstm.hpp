@@ -148,7 +148,7 @@ struct backend {
         t.add_region_edge(workload_axis::sequence, sequence / size * size + 1);
         t.add_region_edge(workload_axis::sequence, sequence / size * size + 2);
         t.add_region_edge(workload_axis::sequence, (sequence / size + 1) * size);
-        const tensor h = sequence > 1 ? of_several(t, in, state, size) : of_one(t, in, state);
+        const tensor h = sequence > 1 ? scan_states(t, in, state, size) : step_state(t, in, state);
         t.record_module_output(state.c);
         t.record_module_output(state.n);
         t.record_module_output(state.m);
@@ -156,7 +156,7 @@ struct backend {
     }
 
 private:
-    static constexpr tensor of_one(trace& t, const inputs& in, memory& state) {
+    static constexpr tensor step_state(trace& t, const inputs& in, memory& state) {
         const inputs one{in.q.squeeze(2), in.k.squeeze(2), in.v.squeeze(2), in.input_gate, in.forget_gate};
         return step(t, one, state).unsqueeze(2);
     }
@@ -164,7 +164,7 @@ private:
         const auto cut = [&](const tensor& x) { return t.contiguous(t.slice(x, 2, length)); };
         return {cut(in.q), cut(in.k), cut(in.v), cut(in.input_gate), cut(in.forget_gate)};
     }
-    static constexpr tensor of_several(trace& t, const inputs& in, memory& state, std::int64_t size) {
+    static constexpr tensor scan_states(trace& t, const inputs& in, memory& state, std::int64_t size) {
         const std::int64_t sequence = in.q.dim(2), full_length = sequence / size * size;
         const std::int64_t batch = in.q.dim(0), heads = in.q.dim(1), qk = in.q.dim(-1);
         tensor front;
@@ -191,7 +191,7 @@ constexpr tensor process_logits(const layer_context&, trace& t, const tensor& sc
 struct biased_norm {
     std::int64_t width;
     bool has_bias;
-    bool of_heads;
+    bool is_multi_head;
     class_name named;
 
     static constexpr role module_role = role::norm;
@@ -202,7 +202,7 @@ struct biased_norm {
         tensor shift;
         if (has_bias) shift = t.param("bias", {width});
         tensor h = t.to(x, dtype::float32);
-        if (of_heads) {
+        if (is_multi_head) {
             const tensor centered = t.sub(h, t.mean(h, -1, true));
             h = t.mul(centered, t.rsqrt(t.add_scalar(t.var(h, -1, true))));
             h = t.reshape(t.to(h, x.type), {x.dim(0), x.dim(1), -1});

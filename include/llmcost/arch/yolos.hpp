@@ -105,7 +105,7 @@ struct layer {
         tensor h = t.leave(attention, call_output(ctx, t, "SelfOutput", mixed));
         const tensor middle = t.add(h, x);
         h = t.call("intermediate", bert_layers::intermediate_block{ctx}, t.call("layernorm_after", layer_norm, middle));
-        const module_info output{.name = "output", .class_of_module = ctx.class_of("Output")};
+        const module_info output{.name = "output", .class_of_module = ctx.class_of("Output"), .module_role = role::mlp};
         t.enter(output);
         h = dropout(t, "dropout", t.call("dense", linear{ctx.config.intermediate_size, width, true}, h));
         return t.leave(output, t.add(h, middle));

@@ -250,7 +250,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.layers.contains(token_mixer_kind::full_attention, config.num_hidden_layers))
         config.family[full_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid", default_value);
     if (config.layers.contains(token_mixer_kind::sliding_attention, config.num_hidden_layers))
-        config.family[sliding_rotary] = parse_rotary_dim_of_kind(json, config.head_dim, "hybrid_sliding", default_value);
+        config.family[sliding_rotary] =
+            parse_rotary_dim_of_kind(json, config.head_dim, "hybrid_sliding", default_value);
 }
 
 }  // namespace zaya_detail

@@ -25,10 +25,39 @@ private:
 class description_error : public std::exception {
 public:
     explicit description_error(const char* message) noexcept : message_(message) {}
-    [[nodiscard]] const char* what() const noexcept override { return message_; }
+    /// An error with the sizes of two tensors: `linear: sizes do not match: (2, 16) and (8, 32)`.
+    description_error(const char* message, const std::int64_t* first, int first_rank, const std::int64_t* second,
+                      int second_rank) noexcept
+        : message_(nullptr) {
+        append(message);
+        append(": ");
+        append_sizes(first, first_rank);
+        append(" and ");
+        append_sizes(second, second_rank);
+    }
+    [[nodiscard]] const char* what() const noexcept override { return message_ != nullptr ? message_ : text_; }
 
 private:
+    void append(const char* part) noexcept {
+        while (*part != '\0' && length_ + 1 < sizeof text_) text_[length_++] = *part++;
+    }
+    void append_sizes(const std::int64_t* sizes, int rank) noexcept {
+        append("(");
+        for (int i = 0; i < rank; ++i) {
+            char digits[24]{};
+            char* first = digits + sizeof digits - 1;
+            std::uint64_t rest = sizes[i] < 0 ? 0U : static_cast<std::uint64_t>(sizes[i]);
+            do *--first = static_cast<char>('0' + static_cast<int>(rest % 10));
+            while ((rest /= 10) != 0);
+            if (i > 0) append(", ");
+            append(first);
+        }
+        append(")");
+    }
+
     const char* message_;
+    char text_[224]{};
+    std::uint32_t length_ = 0;
 };
 
 /// Thrown if a workload needs more positions than the position table of the model has.
@@ -78,10 +107,15 @@ private:
     throw scope_error{scope, size, tied};
 }
 [[noreturn]] inline void throw_description_error(const char* message) { throw description_error{message}; }
+/// Throws a `description_error` with the sizes of both tensors.
+template <class Tensor>
+[[noreturn]] void throw_size_error(const char* message, const Tensor& first, const Tensor& second) {
+    throw description_error{message, first.size, first.rank, second.size, second.rank};
+}
 
 /// Any integer type; `std::integral` without its header.
 template <class T>
-concept integer = requires(T n) {
+concept integer = !__is_class(T) && requires(T n) {
     n % n, n << n;
 };
 
@@ -138,6 +172,27 @@ public:
     [[nodiscard]] constexpr std::uint64_t to_64() const {
         if (!fits_64()) throw_overflow_error("overflow: the figure exceeds 64 bits");
         return static_cast<std::uint64_t>(value_);
+    }
+    /// `static_cast<int>(n)`. Throws: `overflow_error` if the type is too small.
+    template <integer T>
+    requires(!__is_same(T, bool)) [[nodiscard]] explicit constexpr operator T() const {
+        const T n = static_cast<T>(value_);
+        if (n < T{} || static_cast<uint128>(n) != value_)
+            throw_overflow_error("overflow: the figure exceeds the type to which it is converted");
+        return n;
+    }
+    /// Writes the decimal digits to any stream without including its header. `N` is `count`, without conversions.
+    template <class Stream, class N>
+    requires __is_same(N, count) friend constexpr auto operator<<(Stream& out, const N& n)
+        -> decltype(out.write("", out.width())) {
+        char digits[40]{};
+        int first = 40;
+        uint128 rest = n.value_;
+        do {
+            digits[--first] = static_cast<char>('0' + static_cast<int>(rest % 10));
+            rest /= 10;
+        } while (rest != 0);
+        return out.write(digits + first, static_cast<decltype(out.width())>(40 - first));
     }
     [[nodiscard]] explicit constexpr operator double() const noexcept {
         return static_cast<double>(static_cast<std::uint64_t>(value_ >> 64)) * 18446744073709551616.0 +

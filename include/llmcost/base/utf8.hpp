@@ -24,6 +24,11 @@ constexpr std::size_t utf8_length(string_ref text) noexcept {
     return 4;
 }
 
+/// Whether a code point is reserved and no character, which XML excludes in part.
+constexpr bool is_noncharacter(unsigned code) noexcept {
+    return (code & 0xFFFEU) == 0xFFFE || (code >= 0xFDD0 && code <= 0xFDEF);
+}
+
 /// The code point of a character that must not reach a terminal, or 0x110000 if the character is safe.
 ///
 /// Unsafe are controls, line separators, changes of text direction and invisible characters.
@@ -43,7 +48,7 @@ constexpr unsigned unprintable(string_ref character) noexcept {
     for (std::size_t i = 1; i < character.size(); ++i) code = (code << 6) | (byte(i) & 0x3FU);
     for (const range& r : unsafe)
         if (code >= r.first && code <= r.last) return code;
-    return 0x110000;
+    return is_noncharacter(code) ? code : 0x110000;
 }
 
 }  // namespace llmcost::detail

@@ -19,7 +19,7 @@ struct bundled_config {
     std::string_view name;    ///< repository on the hub, "org/name"
     std::string_view source;  ///< public files that the keys were read from; "its own config.json" is the repository's
     std::string_view json;    ///< one JSON object
-    std::int64_t parameters;  ///< what the reference class of `architectures` has, tied tensors once
+    std::int64_t parameters;  ///< parameters of the published checkpoint; tied tensors count once
     std::string_view variant{};
 };
 

@@ -32,14 +32,14 @@ inline constexpr bundled_config bundled_causal[]{
      R"("sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention",)"
      R"("full_attention","sliding_attention","sliding_attention","sliding_attention","full_attention"],)"
      R"("max_position_embeddings":65536,"num_attention_heads":40,"num_hidden_layers":64,"num_key_value_heads":8,)"
-     R"("rope_scaling":{"rope_type":"yarn"},"sliding_window":4096,"tie_word_embeddings":false,"use_cache":false,)"
-     R"("vocab_size":100278})"sv, 32233522176},
+     R"("rope_scaling":{"rope_type":"yarn","factor":8.0,"original_max_position_embeddings":8192},"sliding_window":4096,)"
+     R"("tie_word_embeddings":false,"use_cache":false,"vocab_size":100278})"sv, 32233522176},
     {"arcee-ai/AFM-4.5B-Base"sv, "its own config.json"sv,
      R"({"model_type":"arcee","architectures":["ArceeForCausalLM"],"attention_bias":false,"attention_dropout":0.0,)"
      R"("head_dim":128,"hidden_act":"relu2","hidden_size":2560,"intermediate_size":18432,"max_position_embeddings":65536,)"
      R"("mlp_bias":false,"num_attention_heads":20,"num_hidden_layers":36,"num_key_value_heads":4,)"
-     R"("rope_scaling":{"rope_type":"yarn"},"tie_word_embeddings":false,"torch_dtype":"bfloat16","use_cache":false,)"
-     R"("vocab_size":128004})"sv, 4619184640},
+     R"("rope_scaling":{"rope_type":"yarn","factor":20.0,"original_max_position_embeddings":4096},"tie_word_embeddings":false,)"
+     R"("torch_dtype":"bfloat16","use_cache":false,"vocab_size":128004})"sv, 4619184640},
     {"arcee-ai/Trinity-Large-Preview"sv, "its own config.json"sv,
      R"({"model_type":"afmoe","architectures":["AfmoeForCausalLM"],"attention_dropout":0.0,"dtype":"bfloat16",)"
      R"("global_attn_every_n_layers":4,"head_dim":128,"hidden_act":"silu","hidden_size":3072,"intermediate_size":12288,)"
@@ -64,9 +64,9 @@ inline constexpr bundled_config bundled_causal[]{
      R"("moe_intermediate_size":2048,"n_group":8,"n_routed_experts":256,"n_shared_experts":1,"norm_topk_prob":true,)"
      R"("num_attention_heads":128,"num_experts_per_tok":8,"num_hidden_layers":61,"num_key_value_heads":128,"q_lora_rank":1536,)"
      R"("qk_nope_head_dim":128,"qk_rope_head_dim":64,"quantization_config":{"activation_scheme":"dynamic","fmt":"e4m3",)"
-     R"("quant_method":"fp8","scale_fmt":"ue8m0","weight_block_size":[128,128]},"rope_scaling":{"type":"yarn"},)"
-     R"("tie_word_embeddings":false,"topk_group":4,"torch_dtype":"bfloat16","use_cache":true,"v_head_dim":128,)"
-     R"("vocab_size":129280})"sv, 671877929216},
+     R"("quant_method":"fp8","scale_fmt":"ue8m0","weight_block_size":[128,128]},"rope_scaling":{"type":"yarn","factor":40,)"
+     R"("original_max_position_embeddings":4096},"tie_word_embeddings":false,"topk_group":4,"torch_dtype":"bfloat16",)"
+     R"("use_cache":true,"v_head_dim":128,"vocab_size":129280,"num_nextn_predict_layers":1})"sv, 671877929216},
     {"deepseek-ai/DeepSeek-V4-Flash-Base"sv, "its own config.json"sv,
      R"({"model_type":"deepseek_v4","architectures":["DeepseekV4ForCausalLM"],"attention_dropout":0.0,"hc_mult":4,)"
      R"("hc_sinkhorn_iters":20,"head_dim":512,"hidden_act":"silu","hidden_size":4096,"index_head_dim":128,"index_n_heads":64,)"
@@ -74,10 +74,10 @@ inline constexpr bundled_config bundled_causal[]{
      R"("norm_topk_prob":true,"num_attention_heads":64,"num_experts_per_tok":6,"num_hidden_layers":43,"num_hash_layers":3,)"
      R"("num_key_value_heads":1,"o_groups":8,"o_lora_rank":1024,"q_lora_rank":1024,"qk_rope_head_dim":64,)"
      R"("quantization_config":{"activation_scheme":"dynamic","fmt":"e4m3","quant_method":"fp8","scale_fmt":"ue8m0",)"
-     R"("weight_block_size":[128,128]},"rope_scaling":{"type":"yarn"},"scoring_func":"sqrtsoftplus","sliding_window":128,)"
-     R"("tie_word_embeddings":false,"torch_dtype":"bfloat16","use_cache":true,"vocab_size":129280,"compress_ratios":[0,0,4,)"
-     R"(128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,)"
-     R"(4,0]})"sv, 284332230231},
+     R"("weight_block_size":[128,128]},"rope_scaling":{"type":"yarn","factor":16,"original_max_position_embeddings":65536},)"
+     R"("scoring_func":"sqrtsoftplus","sliding_window":128,"tie_word_embeddings":false,"torch_dtype":"bfloat16",)"
+     R"("use_cache":true,"vocab_size":129280,"compress_ratios":[0,0,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,)"
+     R"(128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,0],"num_nextn_predict_layers":1})"sv, 284332230231},
     {"EleutherAI/gpt-neo-125m"sv, "its own config.json"sv,
      R"({"model_type":"gpt_neo","activation_function":"gelu_new","architectures":["GPTNeoForCausalLM"],"attention_dropout":0,)"
      R"("attention_types":[[["global","local"],6]],"embed_dropout":0,"hidden_size":768,"intermediate_size":null,)"
@@ -138,7 +138,9 @@ inline constexpr bundled_config bundled_causal[]{
      R"("tie_word_embeddings":true,"torch_dtype":"float32","use_cache":true,"vocab_size":128256})"sv, 1235818496},
     {"LanguageBind/Video-LLaVA-7B"sv, "its own config.json"sv,
      R"({"model_type":"llava","architectures":["LlavaLlamaForCausalLM"],"tie_word_embeddings":false,"torch_dtype":"bfloat16",)"
-     R"("use_cache":true})"sv, 7062902784},
+     R"("use_cache":true,"hidden_act":"silu","hidden_size":4096,"intermediate_size":11008,"max_position_embeddings":4096,)"
+     R"("mm_hidden_size":1024,"mm_projector_type":"mlp2x_gelu","num_attention_heads":32,"num_hidden_layers":32,)"
+     R"("num_key_value_heads":32,"vocab_size":32000})"sv, 7062902784},
     {"LGAI-EXAONE/EXAONE-4.0-32B"sv, "its own config.json"sv,
      R"({"model_type":"exaone4","architectures":["Exaone4ForCausalLM"],"attention_dropout":0.0,"head_dim":128,)"
      R"("hidden_act":"silu","hidden_size":5120,"intermediate_size":27392,"layer_types":["sliding_attention",)"
@@ -187,7 +189,7 @@ inline constexpr bundled_config bundled_causal[]{
      R"("num_experts_per_tok":8,"num_hidden_layers":62,"num_key_value_heads":8,"num_local_experts":256,)"
      R"("quantization_config":{"activation_scheme":"dynamic","fmt":"float8_e4m3fn","quant_method":"fp8",)"
      R"("weight_block_size":[128,128],"modules_to_not_convert":["gate","e_score_correction_bias","lm_head"]},"rotary_dim":64,)"
-     R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":200064})"sv, 228689748992},
+     R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":200064,"num_mtp_modules":3})"sv, 228689748992},
     {"MiniMaxAI/MiniMax-Text-01-hf"sv, "its own config.json"sv,
      R"({"model_type":"minimax","architectures":["MiniMaxForCausalLM"],"attention_dropout":0.0,)"
      R"("layer_types":["linear_attention","linear_attention","linear_attention","linear_attention","linear_attention",)"
@@ -228,7 +230,7 @@ inline constexpr bundled_config bundled_causal[]{
      R"("norm_topk_prob":true,"num_attention_heads":64,"num_experts_per_tok":8,"num_hidden_layers":78,)"
      R"("num_key_value_heads":64,"q_lora_rank":2048,"qk_nope_head_dim":192,"qk_rope_head_dim":64,)"
      R"("rope_parameters":{"rope_type":"default"},"tie_word_embeddings":false,"topk_group":1,"use_cache":true,)"
-     R"("v_head_dim":256,"vocab_size":154880})"sv, 743911199232},
+     R"("v_head_dim":256,"vocab_size":154880,"num_nextn_predict_layers":1})"sv, 743911199232},
     {"nvidia/Nemotron-4-Mini-Hindi-4B-Instruct"sv, "its own config.json"sv,
      R"({"model_type":"nemotron","architectures":["NemotronForCausalLM"],"hidden_act":"relu2","hidden_size":3072,)"
      R"("intermediate_size":9216,"max_position_embeddings":4096,"num_attention_heads":24,"num_hidden_layers":32,)"
@@ -242,7 +244,8 @@ inline constexpr bundled_config bundled_causal[]{
      R"("mlp_hidden_act":"relu2","moe_intermediate_size":1856,"moe_shared_expert_intermediate_size":3712,"n_group":1,)"
      R"("n_groups":8,"n_routed_experts":128,"norm_topk_prob":true,"num_attention_heads":32,"num_experts_per_tok":6,)"
      R"("num_hidden_layers":52,"num_key_value_heads":2,"sliding_window":null,"ssm_state_size":128,"tie_word_embeddings":false,)"
-     R"("topk_group":1,"torch_dtype":"bfloat16","use_bias":false,"use_cache":true,"use_conv_bias":true,"vocab_size":131072})"sv, 31577937344},
+     R"("topk_group":1,"torch_dtype":"bfloat16","use_bias":false,"use_cache":true,"use_conv_bias":true,"vocab_size":131072,)"
+     R"("mamba_ssm_cache_dtype":"float32"})"sv, 31577937344},
     {"openai-community/openai-gpt"sv, "its own config.json"sv,
      R"({"model_type":"openai-gpt","afn":"gelu","architectures":["OpenAIGPTLMHeadModel"],"attn_pdrop":0.1,"embd_pdrop":0.1,)"
      R"("n_embd":768,"n_head":12,"n_layer":12,"n_positions":512,"resid_pdrop":0.1,"vocab_size":40478})"sv, 116534784},
@@ -307,7 +310,7 @@ inline constexpr bundled_config bundled_causal[]{
      R"("moe_intermediate_size":1536,"head_dim":128,"hidden_act":"silu","hidden_size":4096,"intermediate_size":13312,)"
      R"("max_position_embeddings":262144,"num_attention_heads":64,"num_experts":192,"num_experts_per_tok":8,)"
      R"("num_hidden_layers":80,"num_key_value_heads":8,"num_shared_experts":1,"rope_parameters":{"rope_type":"default"},)"
-     R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":120832})"sv, 295033528320},
+     R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":120832,"num_nextn_predict_layers":1})"sv, 295033528320},
     {"THUDM/glm-4-9b-chat-hf"sv, "its own config.json"sv,
      R"({"model_type":"glm","architectures":["GlmForCausalLM"],"attention_bias":true,"attention_dropout":0.0,"head_dim":128,)"
      R"("hidden_act":"silu","hidden_size":4096,"intermediate_size":13696,"max_position_embeddings":131072,)"
@@ -323,7 +326,8 @@ inline constexpr bundled_config bundled_causal[]{
      R"("num_hidden_layers":48,"num_attention_heads":64,"head_dim":128,"num_key_value_heads":8,"vocab_size":196608,)"
      R"("intermediate_size":10240,"moe_intermediate_size":1280,"max_position_embeddings":131072,"n_routed_experts":128,)"
      R"("n_shared_experts":1,"norm_topk_prob":true,"num_experts_per_tok":8,"tie_word_embeddings":false,)"
-     R"("torch_dtype":"bfloat16","use_cache":true,"rope_scaling":{"type":"yarn"}})"sv, 102651793408},
+     R"("torch_dtype":"bfloat16","use_cache":true,"rope_scaling":{"type":"yarn","factor":2.0,)"
+     R"("original_max_position_embeddings":65536}})"sv, 102651793408},
     {"XiaomiMiMo/MiMo-V2-Flash"sv, "its own config.json"sv,
      R"({"model_type":"mimo_v2_flash","architectures":["MiMoV2FlashForCausalLM"],"num_hidden_layers":48,"hidden_size":4096,)"
      R"("num_attention_heads":64,"num_key_value_heads":4,"head_dim":192,"v_head_dim":128,"intermediate_size":16384,)"
@@ -343,7 +347,8 @@ inline constexpr bundled_config bundled_causal[]{
      R"("max_position_embeddings":131072,"moe_intermediate_size":1408,"norm_topk_prob":true,"num_attention_heads":96,)"
      R"("n_group":1,"topk_group":1,"n_routed_experts":128,"n_shared_experts":1,"num_experts_per_tok":8,)"
      R"("first_k_dense_replace":1,"num_hidden_layers":46,"num_key_value_heads":8,"rope_scaling":null,)"
-     R"("tie_word_embeddings":false,"torch_dtype":"bfloat16","use_cache":true,"use_qk_norm":false,"vocab_size":151552})"sv, 106852245504},
+     R"("tie_word_embeddings":false,"torch_dtype":"bfloat16","use_cache":true,"use_qk_norm":false,"vocab_size":151552,)"
+     R"("num_nextn_predict_layers":1})"sv, 106852245504},
 };
 // clang-format on
 

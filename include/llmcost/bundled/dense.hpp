@@ -38,7 +38,8 @@ inline constexpr bundled_config bundled_dense[] = {
      R"({"model_type":"starcoder2","architectures":["Starcoder2ForCausalLM"],"vocab_size":49152,"hidden_size":6144,)"
      R"("intermediate_size":24576,"num_hidden_layers":40,"num_attention_heads":48,"num_key_value_heads":4,)"
      R"("hidden_act":"gelu_pytorch_tanh","use_bias":true,"max_position_embeddings":16384,"rope_theta":100000,)"
-     R"("sliding_window":4096,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 15957889024},
+     R"("sliding_window":4096,"tie_word_embeddings":false,"torch_dtype":"bfloat16","embedding_dropout":0.0,)"
+     R"("residual_dropout":0.0})"sv, 15957889024},
     {"bigcode/starcoder2-3b"sv, "TensorRT-LLM test_modeling_starcoder2.py; NeMo 2.4.0 starcoder2.py"sv,
      R"({"model_type":"starcoder2","architectures":["Starcoder2ForCausalLM"],"vocab_size":49152,"hidden_size":3072,)"
      R"("intermediate_size":12288,"num_hidden_layers":30,"num_attention_heads":24,"num_key_value_heads":2,)"
@@ -105,10 +106,9 @@ inline constexpr bundled_config bundled_dense[] = {
      R"("tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 3821079552},
     {"microsoft/Phi-3-mini-4k-instruct"sv, "its own config.json"sv,
      R"({"model_type":"phi3","architectures":["Phi3ForCausalLM"],"vocab_size":32064,"hidden_size":3072,)"
-     R"("intermediate_size":8192,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,)"
-     R"("hidden_act":"silu","attention_bias":false,"max_position_embeddings":4096,)"
-     R"("original_max_position_embeddings":4096,"rope_theta":10000.0,"rope_scaling":null,"sliding_window":2047,)"
-     R"("tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 3821079552},
+     R"("intermediate_size":8192,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,"hidden_act":"silu",)"
+     R"("attention_bias":false,"max_position_embeddings":4096,"original_max_position_embeddings":4096,"rope_theta":10000.0,)"
+     R"("rope_scaling":null,"sliding_window":2047,"tie_word_embeddings":false,"torch_dtype":"bfloat16","resid_pdrop":0.0})"sv, 3821079552},
     {"microsoft/Phi-3.5-mini-instruct"sv, "onnx-diagnostic hub_data_cached_configs.py"sv,
      R"({"model_type":"phi3","architectures":["Phi3ForCausalLM"],"vocab_size":32064,"hidden_size":3072,)"
      R"("intermediate_size":8192,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,)"

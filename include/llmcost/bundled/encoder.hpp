@@ -11,9 +11,10 @@ namespace llmcost {
 inline constexpr bundled_config bundled_encoder[] = {
     {"facebook/bart-base"sv, "its own config.json"sv,
      R"({"model_type":"bart","architectures":["BartModel"],"is_encoder_decoder":true,"vocab_size":50265,"d_model":768,)"
-     R"("encoder_ffn_dim":3072,"decoder_ffn_dim":3072,"encoder_layers":6,"decoder_layers":6,)"
-     R"("encoder_attention_heads":12,"decoder_attention_heads":12,"activation_function":"gelu",)"
-     R"("scale_embedding":false,"max_position_embeddings":1024,"torch_dtype":"float32"})"sv, 139420416},
+     R"("encoder_ffn_dim":3072,"decoder_ffn_dim":3072,"encoder_layers":6,"decoder_layers":6,"encoder_attention_heads":12,)"
+     R"("decoder_attention_heads":12,"activation_function":"gelu","scale_embedding":false,"max_position_embeddings":1024,)"
+     R"("torch_dtype":"float32","activation_dropout":0.1,"decoder_layerdrop":0.0,"dropout":0.1,"encoder_layerdrop":0.0,)"
+     R"("num_hidden_layers":6,"num_labels":3})"sv, 139420416},
     {"facebook/bart-large"sv, "PaddleNLP 2.8.1 bart/configuration.py; the rest as facebook/bart-base"sv,
      R"({"model_type":"bart","architectures":["BartModel"],"is_encoder_decoder":true,"vocab_size":50265,)"
      R"("d_model":1024,"encoder_ffn_dim":4096,"decoder_ffn_dim":4096,"encoder_layers":12,"decoder_layers":12,)"
@@ -26,8 +27,8 @@ inline constexpr bundled_config bundled_encoder[] = {
      R"("scale_embedding":false,"max_position_embeddings":1024})"sv, 406290432},
     {"facebook/deit-base-patch16-224"sv, "its own config.json"sv,
      R"({"model_type":"vit","architectures":["ViTForImageClassification"],"hidden_size":768,"intermediate_size":3072,)"
-     R"("num_hidden_layers":12,"num_attention_heads":12,"hidden_act":"gelu","image_size":224,"patch_size":16,)"
-     R"("num_channels":3,"num_labels":1000})"sv, 86567656},
+     R"("num_hidden_layers":12,"num_attention_heads":12,"hidden_act":"gelu","image_size":224,"patch_size":16,"num_channels":3,)"
+     R"("num_labels":1000,"attention_probs_dropout_prob":0.0,"hidden_dropout_prob":0.0})"sv, 86567656},
     {"FacebookAI/roberta-base"sv,
      "transformers 5.23.0 RobertaConfig; positions and types as FacebookAI/roberta-large"sv,
      R"({"model_type":"roberta","architectures":["RobertaForMaskedLM"],"vocab_size":50265,"type_vocab_size":1,)"
@@ -35,8 +36,8 @@ inline constexpr bundled_config bundled_encoder[] = {
      R"("hidden_act":"gelu","max_position_embeddings":514})"sv, 124697433},
     {"FacebookAI/roberta-large"sv, "its own config.json"sv,
      R"({"model_type":"roberta","architectures":["RobertaForMaskedLM"],"vocab_size":50265,"type_vocab_size":1,)"
-     R"("hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,)"
-     R"("hidden_act":"gelu","max_position_embeddings":514})"sv, 355412057},
+     R"("hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"hidden_act":"gelu",)"
+     R"("max_position_embeddings":514,"attention_probs_dropout_prob":0.1,"hidden_dropout_prob":0.1,"pad_token_id":1})"sv, 355412057},
     {"google-bert/bert-base-cased"sv, "PaddleNLP 2.8.1 bert/configuration.py"sv,
      R"({"model_type":"bert","architectures":["BertForMaskedLM"],"vocab_size":28996,"type_vocab_size":2,)"
      R"("hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,)"

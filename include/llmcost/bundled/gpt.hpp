@@ -11,7 +11,8 @@ namespace llmcost {
 inline constexpr bundled_config bundled_gpt[] = {
     {"bigscience/bloom"sv, "its own config.json"sv,
      R"({"model_type":"bloom","architectures":["BloomForCausalLM"],"vocab_size":250880,"n_embed":14336,"n_layer":70,)"
-     R"("num_attention_heads":112,"apply_residual_connection_post_layernorm":false})"sv, 176247271424},
+     R"("num_attention_heads":112,"apply_residual_connection_post_layernorm":false,"hidden_dropout":0.0,)"
+     R"("slow_but_exact":false})"sv, 176247271424},
     {"bigscience/bloom-1b1"sv, "model card; the rest as bigscience/bloom"sv,
      R"({"model_type":"bloom","architectures":["BloomForCausalLM"],"vocab_size":250880,"n_embed":1536,"n_layer":24,)"
      R"("num_attention_heads":16,"apply_residual_connection_post_layernorm":false})"sv, 1065314304},
@@ -25,9 +26,9 @@ inline constexpr bundled_config bundled_gpt[] = {
      R"({"model_type":"bloom","architectures":["BloomForCausalLM"],"vocab_size":250880,"n_embed":4096,"n_layer":30,)"
      R"("num_attention_heads":32,"apply_residual_connection_post_layernorm":false})"sv, 7069016064},
     {"EleutherAI/gpt-j-6b"sv, "its own config.json"sv,
-     R"({"model_type":"gptj","architectures":["GPTJForCausalLM"],"vocab_size":50400,"n_embd":4096,"n_inner":null,)"
-     R"("n_layer":28,"n_head":16,"activation_function":"gelu_new","n_positions":2048,"rotary_dim":64,)"
-     R"("tie_word_embeddings":false})"sv, 6050882784},
+     R"({"model_type":"gptj","architectures":["GPTJForCausalLM"],"vocab_size":50400,"n_embd":4096,"n_inner":null,"n_layer":28,)"
+     R"("n_head":16,"activation_function":"gelu_new","n_positions":2048,"rotary_dim":64,"tie_word_embeddings":false,)"
+     R"("attn_pdrop":0.0,"embd_pdrop":0.0,"resid_pdrop":0.0,"rope_scaling":{"rope_type":"gptj"}})"sv, 6050882784},
     {"EleutherAI/gpt-neox-20b"sv, "transformers 5.23.0 GPTNeoXConfig; its hidden_act as in atb_llm GPTNeoXConfig"sv,
      R"({"model_type":"gpt_neox","architectures":["GPTNeoXForCausalLM"],"vocab_size":50432,"hidden_size":6144,)"
      R"("intermediate_size":24576,"num_hidden_layers":44,"num_attention_heads":64,"use_parallel_residual":true,)"
@@ -86,10 +87,9 @@ inline constexpr bundled_config bundled_gpt[] = {
      R"("activation_function":"relu","do_layer_norm_before":true,"max_position_embeddings":2048,)"
      R"("torch_dtype":"float16"})"sv, 1315758080},
     {"facebook/opt-125m"sv, "its own config.json"sv,
-     R"({"model_type":"opt","architectures":["OPTForCausalLM"],"vocab_size":50272,"hidden_size":768,)"
-     R"("word_embed_proj_dim":768,"ffn_dim":3072,"num_hidden_layers":12,"num_attention_heads":12,)"
-     R"("activation_function":"relu","do_layer_norm_before":true,"max_position_embeddings":2048,)"
-     R"("torch_dtype":"float16"})"sv, 125239296},
+     R"({"model_type":"opt","architectures":["OPTForCausalLM"],"vocab_size":50272,"hidden_size":768,"word_embed_proj_dim":768,)"
+     R"("ffn_dim":3072,"num_hidden_layers":12,"num_attention_heads":12,"activation_function":"relu",)"
+     R"("do_layer_norm_before":true,"max_position_embeddings":2048,"torch_dtype":"float16","dropout":0.1,"layerdrop":0.0})"sv, 125239296},
     {"facebook/opt-13b"sv, "EasyDeL 0.0.29 configs.py; the rest as facebook/opt-125m"sv,
      R"({"model_type":"opt","architectures":["OPTForCausalLM"],"vocab_size":50272,"hidden_size":5120,)"
      R"("word_embed_proj_dim":5120,"ffn_dim":20480,"num_hidden_layers":40,"num_attention_heads":40,)"
@@ -121,8 +121,8 @@ inline constexpr bundled_config bundled_gpt[] = {
      R"("activation_function":"relu","do_layer_norm_before":true,"_remove_final_layer_norm":false,)"
      R"("max_position_embeddings":2048,"torch_dtype":"float16"})"sv, 65719701504},
     {"openai-community/gpt2"sv, "its own config.json"sv,
-     R"({"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"vocab_size":50257,"n_embd":768,"n_layer":12,)"
-     R"("n_head":12,"activation_function":"gelu_new","n_positions":1024})"sv, 124439808},
+     R"({"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"vocab_size":50257,"n_embd":768,"n_layer":12,"n_head":12,)"
+     R"("activation_function":"gelu_new","n_positions":1024,"attn_pdrop":0.1,"embd_pdrop":0.1,"resid_pdrop":0.1})"sv, 124439808},
     {"openai-community/gpt2-large"sv, "llm-analysis 0.2.2 model_configs; nanoGPT model.py"sv,
      R"({"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"vocab_size":50257,"n_embd":1280,"n_layer":36,)"
      R"("n_head":20,"activation_function":"gelu_new","n_positions":1024})"sv, 774030080},
@@ -134,9 +134,9 @@ inline constexpr bundled_config bundled_gpt[] = {
      R"("n_head":25,"activation_function":"gelu_new","n_positions":1024})"sv, 1557611200},
     {"tiiuae/falcon-40b"sv, "its own config.json"sv,
      R"({"model_type":"falcon","architectures":["FalconForCausalLM"],"vocab_size":65024,"hidden_size":8192,)"
-     R"("num_hidden_layers":60,"num_attention_heads":128,"num_kv_heads":8,"multi_query":true,)"
-     R"("new_decoder_architecture":true,"parallel_attn":true,"apply_residual_connection_post_layernorm":false,)"
-     R"("alibi":false,"bias":false,"torch_dtype":"bfloat16"})"sv, 41303293952},
+     R"("num_hidden_layers":60,"num_attention_heads":128,"num_kv_heads":8,"multi_query":true,"new_decoder_architecture":true,)"
+     R"("parallel_attn":true,"apply_residual_connection_post_layernorm":false,"alibi":false,"bias":false,)"
+     R"("torch_dtype":"bfloat16","hidden_dropout":0.0})"sv, 41303293952},
     {"tiiuae/falcon-40b-instruct"sv, "as tiiuae/falcon-40b; litgpt 0.5.13 config.py"sv,
      R"({"model_type":"falcon","architectures":["FalconForCausalLM"],"vocab_size":65024,"hidden_size":8192,)"
      R"("num_hidden_layers":60,"num_attention_heads":128,"num_kv_heads":8,"multi_query":true,)"

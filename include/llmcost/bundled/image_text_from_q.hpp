@@ -195,10 +195,10 @@ inline constexpr bundled_config bundled_image_text_from_q[]{
      R"("linear_attention","linear_attention","full_attention"],"linear_conv_kernel_dim":4,"linear_key_head_dim":128,)"
      R"("linear_num_key_heads":16,"linear_num_value_heads":16,"linear_value_head_dim":128,"max_position_embeddings":262144,)"
      R"("num_attention_heads":8,"num_hidden_layers":24,"num_key_value_heads":2,"tie_word_embeddings":true,"vocab_size":248320,)"
-     R"("rope_parameters":{"mrope_section":[11,11,10],"rope_type":"default","partial_rotary_factor":0.25}},)"
-     R"("tie_word_embeddings":true,"vision_config":{"depth":12,"hidden_act":"gelu_pytorch_tanh","hidden_size":768,)"
-     R"("in_channels":3,"intermediate_size":3072,"num_heads":12,"num_position_embeddings":2304,"out_hidden_size":1024,)"
-     R"("patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}})"sv, 852985920},
+     R"("rope_parameters":{"mrope_section":[11,11,10],"rope_type":"default","partial_rotary_factor":0.25},)"
+     R"("mtp_num_hidden_layers":1,"mamba_ssm_dtype":"float32"},"tie_word_embeddings":true,"vision_config":{"depth":12,)"
+     R"("hidden_act":"gelu_pytorch_tanh","hidden_size":768,"in_channels":3,"intermediate_size":3072,"num_heads":12,)"
+     R"("num_position_embeddings":2304,"out_hidden_size":1024,"patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}})"sv, 852985920},
     {"Qwen/Qwen3.5-122B-A10B"sv, "its own config.json"sv,
      R"({"model_type":"qwen3_5_moe","architectures":["Qwen3_5MoeForConditionalGeneration"],)"
      R"("text_config":{"attention_bias":false,"attention_dropout":0.0,"dtype":"bfloat16","full_attention_interval":4,)"
@@ -214,8 +214,8 @@ inline constexpr bundled_config bundled_image_text_from_q[]{
      R"("linear_key_head_dim":128,"linear_num_key_heads":16,"linear_num_value_heads":64,"linear_value_head_dim":128,)"
      R"("max_position_embeddings":262144,"moe_intermediate_size":1024,"num_attention_heads":32,"num_experts":256,)"
      R"("num_experts_per_tok":8,"num_hidden_layers":48,"num_key_value_heads":2,"shared_expert_intermediate_size":1024,)"
-     R"("vocab_size":248320,"rope_parameters":{"mrope_section":[11,11,10],"rope_type":"default",)"
-     R"("partial_rotary_factor":0.25}},"tie_word_embeddings":false,"vision_config":{"depth":27,)"
+     R"("vocab_size":248320,"rope_parameters":{"mrope_section":[11,11,10],"rope_type":"default","partial_rotary_factor":0.25},)"
+     R"("mtp_num_hidden_layers":1,"mamba_ssm_dtype":"float32"},"tie_word_embeddings":false,"vision_config":{"depth":27,)"
      R"("hidden_act":"gelu_pytorch_tanh","hidden_size":1152,"in_channels":3,"intermediate_size":4304,"num_heads":16,)"
      R"("num_position_embeddings":2304,"out_hidden_size":3072,"patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}})"sv, 122562817776},
     {"Salesforce/instructblip-flan-t5-xl"sv, "its own config.json"sv,
@@ -223,7 +223,7 @@ inline constexpr bundled_config bundled_image_text_from_q[]{
      R"("qformer_config":{"vocab_size":30523},"text_config":{"d_ff":5120,"d_kv":64,"d_model":2048,"dense_act_fn":"gelu",)"
      R"("dropout_rate":0.1,"feed_forward_proj":"gated-gelu","is_gated_act":true,"model_type":"t5","num_decoder_layers":24,)"
      R"("num_heads":32,"num_layers":24,"relative_attention_num_buckets":32,"tie_word_embeddings":false,)"
-     R"("torch_dtype":"float32","vocab_size":32128},"torch_dtype":"float32","vision_config":{"num_channels":3}})"sv, 3957170944},
+     R"("torch_dtype":"float32","vocab_size":32128},"torch_dtype":"float32","vision_config":{"num_channels":3}})"sv, 4022969088},
     {"stepfun-ai/GOT-OCR-2.0-hf"sv, "its own config.json"sv,
      R"({"model_type":"got_ocr2","architectures":["GotOcr2ForConditionalGeneration"],"text_config":{"hidden_size":1024,)"
      R"("intermediate_size":2816,"max_window_layers":21,"model_type":"qwen2","num_attention_heads":16,"num_hidden_layers":24,)"
@@ -250,15 +250,15 @@ inline constexpr bundled_config bundled_image_text_from_q[]{
      R"("use_qk_norm":false,"vocab_size":256000},"torch_dtype":"bfloat16","vision_config":{"hidden_act":"gelu_pytorch_tanh",)"
      R"("hidden_size":1152,"image_size":364,"intermediate_size":4304,"model_type":"siglip_vision_model",)"
      R"("num_attention_heads":16,"num_channels":3,"num_hidden_layers":27,"patch_size":14,"torch_dtype":"bfloat16",)"
-     R"("vision_use_head":false},"vision_feature_layer":-1,"vision_feature_select_strategy":"full"})"sv, 33137288432},
+     R"("vision_use_head":false,"attention_dropout":0.0},"vision_feature_layer":-1,"vision_feature_select_strategy":"full"})"sv, 33137288432},
     {"unsloth/GLM-OCR"sv, "its own config.json"sv,
      R"({"model_type":"glm_ocr","architectures":["GlmOcrForConditionalGeneration"],"text_config":{"vocab_size":59392,)"
      R"("attention_dropout":0.0,"head_dim":128,"hidden_act":"silu","hidden_size":1536,"intermediate_size":4608,)"
      R"("max_position_embeddings":131072,"num_attention_heads":16,"num_hidden_layers":16,"num_key_value_heads":8,)"
      R"("dtype":"bfloat16","rope_parameters":{"rope_type":"default","mrope_section":[16,24,24],"partial_rotary_factor":1.0},)"
-     R"("tie_word_embeddings":false},"vision_config":{"hidden_size":1024,"depth":24,"num_heads":16,"attention_bias":true,)"
-     R"("intermediate_size":4096,"hidden_act":"silu","image_size":336,"patch_size":14,"out_hidden_size":1536,)"
-     R"("spatial_merge_size":2,"temporal_patch_size":2}})"sv, 1107405824},
+     R"("tie_word_embeddings":false,"num_nextn_predict_layers":1},"vision_config":{"hidden_size":1024,"depth":24,)"
+     R"("num_heads":16,"attention_bias":true,"intermediate_size":4096,"hidden_act":"silu","image_size":336,"patch_size":14,)"
+     R"("out_hidden_size":1536,"spatial_merge_size":2,"temporal_patch_size":2}})"sv, 1107405824},
     {"unsloth/Llama-4-Maverick-17B-128E-Instruct"sv, "its own config.json"sv,
      R"({"model_type":"llama4","architectures":["Llama4ForConditionalGeneration"],"text_config":{"attention_bias":false,)"
      R"("attention_chunk_size":8192,"attention_dropout":0.0,"attn_temperature_tuning":true,"head_dim":128,"hidden_act":"silu",)"

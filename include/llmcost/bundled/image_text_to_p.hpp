@@ -17,8 +17,9 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("torch_dtype":null,"type_vocab_size":1,"vocab_size":250002},"torch_dtype":"float32",)"
      R"("vision_config":{"hidden_act":"quick_gelu","hidden_size":1280,"id2label":{"0":"LABEL_0","1":"LABEL_1"},)"
      R"("image_size":224,"intermediate_size":5120,"num_attention_heads":16,"num_channels":3,"num_hidden_layers":32,)"
-     R"("patch_size":14,"tie_word_embeddings":true,"torch_dtype":null},"vision_config_dict":{"hidden_size":1280,)"
-     R"("intermediate_size":5120,"num_attention_heads":16,"num_hidden_layers":32,"patch_size":14}})"sv, 1193017857},
+     R"("patch_size":14,"tie_word_embeddings":true,"torch_dtype":null,"attention_dropout":0.0},)"
+     R"("vision_config_dict":{"hidden_size":1280,"intermediate_size":5120,"num_attention_heads":16,"num_hidden_layers":32,)"
+     R"("patch_size":14}})"sv, 1193017857},
     {"deepseek-community/deepseek-vl-1.3b-chat"sv, "its own config.json"sv,
      R"({"model_type":"deepseek_vl","architectures":["DeepseekVLForConditionalGeneration"],)"
      R"("text_config":{"attention_bias":false,"attention_dropout":0.0,"head_dim":128,"hidden_act":"silu","hidden_size":2048,)"
@@ -26,7 +27,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("num_attention_heads":16,"num_hidden_layers":24,"num_key_value_heads":16,"rope_scaling":null,"vocab_size":102400},)"
      R"("torch_dtype":"float16","vision_config":{"hidden_act":"gelu","hidden_size":1024,"image_size":384,)"
      R"("intermediate_size":4096,"model_type":"siglip_vision_model","num_attention_heads":16,"num_channels":3,)"
-     R"("num_hidden_layers":24,"patch_size":16,"vision_use_head":false}})"sv, 1752925184},
+     R"("num_hidden_layers":24,"patch_size":16,"vision_use_head":false,"attention_dropout":0.0}})"sv, 1962640384},
     {"deepseek-community/deepseek-vl-7b-chat"sv, "its own config.json"sv,
      R"({"model_type":"deepseek_vl_hybrid","architectures":["DeepseekVLHybridForConditionalGeneration"],)"
      R"("high_res_vision_config":{"global_attn_indexes":[2,5,8,11],"hidden_act":"gelu","hidden_size":768,"image_size":1024,)"
@@ -37,7 +38,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("num_attention_heads":32,"num_hidden_layers":30,"num_key_value_heads":32,"rope_scaling":null,"vocab_size":102400},)"
      R"("torch_dtype":"float16","vision_config":{"hidden_act":"gelu","hidden_size":1024,"image_size":384,)"
      R"("intermediate_size":4096,"model_type":"siglip_vision_model","num_attention_heads":16,"num_channels":3,)"
-     R"("num_hidden_layers":24,"patch_size":16,"vision_use_head":false}})"sv, 6911960321},
+     R"("num_hidden_layers":24,"patch_size":16,"vision_use_head":false,"attention_dropout":0.0}})"sv, 7331390721},
     {"deepseek-community/Janus-Pro-1B"sv, "its own config.json"sv,
      R"({"model_type":"janus","architectures":["JanusForConditionalGeneration"],"text_config":{"attention_bias":false,)"
      R"("attention_dropout":0.0,"head_dim":128,"hidden_act":"silu","hidden_size":2048,"intermediate_size":5632,)"
@@ -48,7 +49,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("projection_dim":2048,"projection_dropout":0.0,"use_qk_norm":false},"vq_config":{"base_channels":128,)"
      R"("channel_multiplier":[1,1,2,2,4],"double_latent":false,"embed_dim":8,"hidden_act":"gelu","image_token_embed_dim":2048,)"
      R"("in_channels":3,"latent_channels":256,"num_embeddings":16384,"num_hidden_layers":2,"num_res_blocks":2,)"
-     R"("out_channels":3,"projection_dim":2048}})"sv, 1866921611},
+     R"("out_channels":3,"projection_dim":2048}})"sv, 2076636811},
     {"florence-community/Florence-2-base"sv, "its own config.json"sv,
      R"({"model_type":"florence2","architectures":["Florence2ForConditionalGeneration"],"dtype":"float16",)"
      R"("text_config":{"activation_dropout":0.1,"activation_function":"gelu","attention_dropout":0.1,"d_model":768,)"
@@ -95,7 +96,8 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("hidden_act":"swish","hidden_dim":640,"id2label":{"0":"LABEL_0","1":"LABEL_1"},"image_size":289,"in_channels":[32,16,)"
      R"(24,40,80,112,192],"kernel_sizes":[3,3,5,3,5,5,3],"num_block_repeats":[1,2,2,3,3,4,1],"num_channels":3,)"
      R"("num_hidden_layers":64,"out_channels":[16,24,40,80,112,192,320],"pooling_type":"mean","squeeze_expansion_ratio":0.25,)"
-     R"("strides":[1,2,2,2,1,2,1],"tie_word_embeddings":true,"torch_dtype":"float32","width_coefficient":2.0}})"sv, 172117841},
+     R"("strides":[1,2,2,2,1,2,1],"tie_word_embeddings":true,"torch_dtype":"float32","width_coefficient":2.0,)"
+     R"("drop_connect_rate":0.2}})"sv, 172117841},
     {"KamilaMila/FastVLM-0.5B"sv, "its own config.json"sv,
      R"({"model_type":"fast_vlm","architectures":["FastVlmForConditionalGeneration"],"dtype":"bfloat16",)"
      R"("multimodal_projector_bias":true,"projector_hidden_act":"gelu","text_config":{"attention_dropout":0.0,)"
@@ -122,7 +124,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("num_attention_heads":16,"num_hidden_layers":28,"num_key_value_heads":8,"sliding_window":null,)"
      R"("use_sliding_window":false,"vocab_size":16384},"torch_dtype":"bfloat16","vision_config":{"head_dim":64,)"
      R"("hidden_act":"silu","hidden_size":1024,"image_size":1540,"intermediate_size":4096,"model_type":"pixtral",)"
-     R"("num_attention_heads":16,"num_channels":3,"num_hidden_layers":24,"patch_size":14},"vision_feature_layer":-1})"sv, 866842624},
+     R"("num_attention_heads":16,"num_channels":3,"num_hidden_layers":24,"patch_size":14},"vision_feature_layer":-1})"sv, 883619840},
     {"LiquidAI/LFM2-VL-1.6B"sv, "its own config.json"sv,
      R"({"model_type":"lfm2_vl","architectures":["Lfm2VlForConditionalGeneration"],"downsample_factor":2,"dtype":"bfloat16",)"
      R"("projector_bias":true,"projector_hidden_act":"gelu","projector_hidden_size":2560,)"
@@ -157,7 +159,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"({"model_type":"llava_next_video","architectures":["LlavaNextVideoForConditionalGeneration"],)"
      R"("image_grid_pinpoints":[[336,672],[672,336],[672,672],[1008,336],[336,1008]],"projector_hidden_act":"gelu",)"
      R"("spatial_pool_mode":"average","spatial_pool_out_channels":1024,"spatial_pool_stride":2,)"
-     R"("text_config":{"rope_scaling":{"type":"linear"},"max_position_embeddings":4096,"model_type":"llama",)"
+     R"("text_config":{"rope_scaling":{"type":"linear","factor":2.5},"max_position_embeddings":4096,"model_type":"llama",)"
      R"("torch_dtype":"float16","vocab_size":32064},"tie_word_embeddings":false,"torch_dtype":"bfloat16",)"
      R"("vision_config":{"hidden_size":1024,"image_size":336,"intermediate_size":4096,"model_type":"clip_vision_model",)"
      R"("num_attention_heads":16,"num_hidden_layers":24,"patch_size":14},"vision_feature_layer":-2,)"
@@ -204,7 +206,7 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("rope_parameters":{"full_attention":{"rope_type":"default"},"sliding_attention":{"rope_type":"default"}},)"
      R"("vocab_size":50408},"vision_config":{"hidden_act":"gelu_pytorch_tanh","hidden_size":768,"image_size":512,)"
      R"("intermediate_size":3072,"model_type":"siglip_vision_model","num_attention_heads":12,"num_channels":3,)"
-     R"("num_hidden_layers":12,"patch_size":16},"tie_word_embeddings":false})"sv, 291356648},
+     R"("num_hidden_layers":12,"patch_size":16,"attention_dropout":0.0},"tie_word_embeddings":false})"sv, 291356648},
     {"moonshotai/Kimi-K2.5"sv, "its own config.json"sv,
      R"({"model_type":"kimi_k25","architectures":["KimiK25ForConditionalGeneration"],"dtype":"bfloat16",)"
      R"("text_config":{"attention_bias":false,"attention_dropout":0.0,"dtype":"bfloat16","first_k_dense_replace":1,)"
@@ -217,22 +219,24 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("observer":"minmax","observer_kwargs":{},"strategy":"group","symmetric":true,"type":"int"}}},)"
      R"("format":"pack-quantized","ignore":["lm_head","re:.*self_attn.*","re:.*shared_experts.*",)"
      R"("re:.*mlp\\.(gate|up|gate_up|down)_proj.*"],"kv_cache_scheme":null,"quant_method":"compressed-tensors",)"
-     R"("quantization_status":"compressed"},"rope_scaling":{"type":"yarn"},"tie_word_embeddings":false,"topk_group":1,)"
-     R"("v_head_dim":128,"vocab_size":163840},"tie_word_embeddings":false,"vision_config":{"merge_kernel_size":[2,2],)"
-     R"("patch_size":14}})"sv, 1026879353328},
+     R"("quantization_status":"compressed"},"rope_scaling":{"type":"yarn","factor":64.0,)"
+     R"("original_max_position_embeddings":4096},"tie_word_embeddings":false,"topk_group":1,"v_head_dim":128,)"
+     R"("vocab_size":163840,"num_nextn_predict_layers":0},"tie_word_embeddings":false,"vision_config":{"merge_kernel_size":[2,)"
+     R"(2],"patch_size":14}})"sv, 1026879353328},
     {"OFA-Sys/chinese-clip-vit-base-patch16"sv, "its own config.json"sv,
      R"({"model_type":"chinese_clip","architectures":["ChineseCLIPModel"],"projection_dim":512,)"
      R"("text_config":{"hidden_act":"gelu","hidden_size":768,"intermediate_size":3072,"max_position_embeddings":512,)"
      R"("num_attention_heads":12,"num_hidden_layers":12,"type_vocab_size":2,"vocab_size":21128},"text_config_dict":null,)"
      R"("torch_dtype":"float32","vision_config":{"hidden_act":"quick_gelu","hidden_size":768,"id2label":{"0":"LABEL_0",)"
      R"("1":"LABEL_1"},"image_size":224,"intermediate_size":3072,"num_attention_heads":12,"num_hidden_layers":12,)"
-     R"("patch_size":16,"tie_word_embeddings":true,"torch_dtype":null},"vision_config_dict":{"patch_size":16}})"sv, 188262913},
+     R"("patch_size":16,"tie_word_embeddings":true,"torch_dtype":null,"attention_dropout":0.0},)"
+     R"("vision_config_dict":{"patch_size":16}})"sv, 188262913},
     {"openai/clip-vit-base-patch16"sv, "its own config.json"sv,
      R"({"model_type":"clip","architectures":["CLIPModel"],"projection_dim":512,"text_config":{"hidden_act":"quick_gelu",)"
      R"("hidden_size":512,"intermediate_size":2048,"max_position_embeddings":77,"num_attention_heads":8,)"
      R"("num_hidden_layers":12,"vocab_size":49408},"torch_dtype":"float32","vision_config":{"hidden_act":"quick_gelu",)"
      R"("hidden_size":768,"image_size":224,"intermediate_size":3072,"num_attention_heads":12,"num_channels":3,)"
-     R"("num_hidden_layers":12,"patch_size":16}})"sv, 149620737},
+     R"("num_hidden_layers":12,"patch_size":16,"attention_dropout":0.0}})"sv, 149620737},
     {"openbmb/MiniCPM-V-4_6"sv, "its own config.json"sv,
      R"({"model_type":"minicpmv4_6","architectures":["MiniCPMV4_6ForConditionalGeneration"],"tie_word_embeddings":true,)"
      R"("use_cache":true,"vision_config":{"hidden_act":"gelu_pytorch_tanh","hidden_size":1152,"image_size":980,)"
@@ -246,7 +250,8 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("linear_key_head_dim":128,"linear_num_key_heads":16,"linear_num_value_heads":16,"linear_value_head_dim":128,)"
      R"("max_position_embeddings":262144,"num_attention_heads":8,"num_hidden_layers":24,"num_key_value_heads":2,)"
      R"("rope_parameters":{"partial_rotary_factor":0.25,"rope_type":"default"},"vocab_size":248094,)"
-     R"("model_type":"qwen3_5_text","tie_word_embeddings":true},"insert_layer_id":6})"sv, 1300428016},
+     R"("model_type":"qwen3_5_text","tie_word_embeddings":true,"mamba_ssm_dtype":"float32","mtp_num_hidden_layers":1},)"
+     R"("insert_layer_id":6})"sv, 1300428016},
     {"OpenGVLab/InternVL3-14B-hf"sv, "its own config.json"sv,
      R"({"model_type":"internvl","architectures":["InternVLForConditionalGeneration"],"downsample_ratio":0.5,)"
      R"("projector_hidden_act":"gelu","text_config":{"attention_dropout":0.0,"hidden_act":"silu","hidden_size":5120,)"
@@ -256,8 +261,8 @@ inline constexpr bundled_config bundled_image_text_to_p[]{
      R"("torch_dtype":"bfloat16","vision_config":{"attention_bias":true,"hidden_act":"gelu","hidden_size":1024,)"
      R"("image_size":[448,448],"intermediate_size":4096,"norm_type":"layer_norm","num_attention_heads":16,"num_channels":3,)"
      R"("num_hidden_layers":24,"patch_size":[14,14],"projection_dropout":0.0,"torch_dtype":"bfloat16",)"
-     R"("use_absolute_position_embeddings":true,"use_mask_token":false,"use_mean_pooling":true,"use_qk_norm":false},)"
-     R"("vision_feature_select_strategy":"default"})"sv, 14340685824},
+     R"("use_absolute_position_embeddings":true,"use_mask_token":false,"use_mean_pooling":true,"use_qk_norm":false,)"
+     R"("attention_dropout":0.0,"hidden_dropout_prob":0.0},"vision_feature_select_strategy":"default"})"sv, 15117256704},
     {"PaddlePaddle/PaddleOCR-VL"sv, "its own config.json"sv,
      R"({"model_type":"paddleocr_vl","architectures":["PaddleOCRVLForConditionalGeneration"],"head_dim":128,)"
      R"("hidden_act":"silu","hidden_size":1024,"intermediate_size":3072,"max_position_embeddings":131072,)"

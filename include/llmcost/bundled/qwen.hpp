@@ -30,11 +30,11 @@ inline constexpr bundled_config bundled_qwen[] = {
      R"("norm_topk_prob":false,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 14315784192},
     {"Qwen/Qwen1.5-MoE-A2.7B-Chat"sv, "its own config.json"sv,
      R"({"model_type":"qwen2_moe","architectures":["Qwen2MoeForCausalLM"],"vocab_size":151936,"hidden_size":2048,)"
-     R"("intermediate_size":5632,"num_hidden_layers":24,"num_attention_heads":16,"num_key_value_heads":16,)"
-     R"("hidden_act":"silu","max_position_embeddings":32768,"rope_theta":1000000.0,"sliding_window":32768,)"
-     R"("use_sliding_window":false,"max_window_layers":21,"num_experts":60,"num_experts_per_tok":4,)"
-     R"("moe_intermediate_size":1408,"shared_expert_intermediate_size":5632,"decoder_sparse_step":1,)"
-     R"("norm_topk_prob":false,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 14315784192},
+     R"("intermediate_size":5632,"num_hidden_layers":24,"num_attention_heads":16,"num_key_value_heads":16,"hidden_act":"silu",)"
+     R"("max_position_embeddings":32768,"rope_theta":1000000.0,"sliding_window":32768,"use_sliding_window":false,)"
+     R"("max_window_layers":21,"num_experts":60,"num_experts_per_tok":4,"moe_intermediate_size":1408,)"
+     R"("shared_expert_intermediate_size":5632,"decoder_sparse_step":1,"norm_topk_prob":false,"tie_word_embeddings":false,)"
+     R"("torch_dtype":"bfloat16","output_router_logits":false})"sv, 14315784192},
     {"Qwen/Qwen2-72B-Instruct"sv, "onnx-tool llm.py Qwen2_72B_Instruct"sv,
      R"({"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"vocab_size":152064,"hidden_size":8192,)"
      R"("intermediate_size":29568,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,)"
@@ -149,12 +149,11 @@ inline constexpr bundled_config bundled_qwen[] = {
      R"("torch_dtype":"bfloat16"})"sv, 235093634560},
     {"Qwen/Qwen3-30B-A3B"sv, "its own config.json"sv,
      R"({"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"vocab_size":151936,"hidden_size":2048,)"
-     R"("intermediate_size":6144,"num_hidden_layers":48,"num_attention_heads":32,"num_key_value_heads":4,)"
-     R"("head_dim":128,"hidden_act":"silu","attention_bias":false,"max_position_embeddings":40960,)"
-     R"("rope_theta":1000000.0,"rope_scaling":null,"sliding_window":null,"use_sliding_window":false,)"
-     R"("max_window_layers":48,"num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768,)"
-     R"("decoder_sparse_step":1,"mlp_only_layers":[],"norm_topk_prob":true,"tie_word_embeddings":false,)"
-     R"("torch_dtype":"bfloat16"})"sv, 30532122624},
+     R"("intermediate_size":6144,"num_hidden_layers":48,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,)"
+     R"("hidden_act":"silu","attention_bias":false,"max_position_embeddings":40960,"rope_theta":1000000.0,"rope_scaling":null,)"
+     R"("sliding_window":null,"use_sliding_window":false,"max_window_layers":48,"num_experts":128,"num_experts_per_tok":8,)"
+     R"("moe_intermediate_size":768,"decoder_sparse_step":1,"mlp_only_layers":[],"norm_topk_prob":true,)"
+     R"("tie_word_embeddings":false,"torch_dtype":"bfloat16","output_router_logits":false})"sv, 30532122624},
     {"Qwen/Qwen3-32B"sv, "aiconfigurator-core 0.12.0 model_configs"sv,
      R"({"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"vocab_size":151936,"hidden_size":5120,)"
      R"("intermediate_size":25600,"num_hidden_layers":64,"num_attention_heads":64,"num_key_value_heads":8,)"
@@ -181,13 +180,13 @@ inline constexpr bundled_config bundled_qwen[] = {
      R"("max_window_layers":36,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 8190735360},
     {"Qwen/Qwen3-Coder-Next-Base"sv, "its own config.json"sv,
      R"({"model_type":"qwen3_next","architectures":["Qwen3NextForCausalLM"],"vocab_size":151936,"hidden_size":2048,)"
-     R"("intermediate_size":5120,"num_hidden_layers":48,"num_attention_heads":16,"num_key_value_heads":2,)"
-     R"("head_dim":256,"hidden_act":"silu","attention_bias":false,"max_position_embeddings":262144,)"
-     R"("rope_theta":5000000,"rope_scaling":null,"partial_rotary_factor":0.25,"use_sliding_window":false,)"
-     R"("num_experts":512,"num_experts_per_tok":10,"moe_intermediate_size":512,"shared_expert_intermediate_size":512,)"
-     R"("decoder_sparse_step":1,"mlp_only_layers":[],"norm_topk_prob":true,"full_attention_interval":4,)"
-     R"("linear_conv_kernel_dim":4,"linear_key_head_dim":128,"linear_num_key_heads":16,"linear_num_value_heads":32,)"
-     R"("linear_value_head_dim":128,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 79674391296},
+     R"("intermediate_size":5120,"num_hidden_layers":48,"num_attention_heads":16,"num_key_value_heads":2,"head_dim":256,)"
+     R"("hidden_act":"silu","attention_bias":false,"max_position_embeddings":262144,"rope_theta":5000000,"rope_scaling":null,)"
+     R"("partial_rotary_factor":0.25,"use_sliding_window":false,"num_experts":512,"num_experts_per_tok":10,)"
+     R"("moe_intermediate_size":512,"shared_expert_intermediate_size":512,"decoder_sparse_step":1,"mlp_only_layers":[],)"
+     R"("norm_topk_prob":true,"full_attention_interval":4,"linear_conv_kernel_dim":4,"linear_key_head_dim":128,)"
+     R"("linear_num_key_heads":16,"linear_num_value_heads":32,"linear_value_head_dim":128,"tie_word_embeddings":false,)"
+     R"("torch_dtype":"bfloat16","output_router_logits":false})"sv, 79674391296},
     {"Qwen/Qwen3-Next-80B-A3B-Instruct"sv, "as Qwen/Qwen3-Next-80B-A3B-Thinking, ai-dynamo/aiconfigurator 1b7cfb1"sv,
      R"({"model_type":"qwen3_next","architectures":["Qwen3NextForCausalLM"],"vocab_size":151936,"hidden_size":2048,)"
      R"("intermediate_size":5120,"num_hidden_layers":48,"num_attention_heads":16,"num_key_value_heads":2,)"

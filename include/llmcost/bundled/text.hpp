@@ -126,7 +126,7 @@ inline constexpr bundled_config bundled_text[]{
     {"google/mt5-base"sv, "its own config.json"sv,
      R"({"model_type":"mt5","architectures":["MT5ForConditionalGeneration"],"d_ff":2048,"d_kv":64,"d_model":768,)"
      R"("dropout_rate":0.1,"feed_forward_proj":"gated-gelu","num_decoder_layers":12,"num_heads":12,"num_layers":12,)"
-     R"("relative_attention_num_buckets":32,"tie_word_embeddings":false,"use_cache":true,"vocab_size":250112})"sv, 390315264},
+     R"("relative_attention_num_buckets":32,"tie_word_embeddings":false,"use_cache":true,"vocab_size":250112})"sv, 582401280},
     {"google/pegasus-arxiv"sv, "its own config.json"sv,
      R"({"model_type":"pegasus","activation_dropout":0.1,"activation_function":"relu",)"
      R"("architectures":["PegasusForConditionalGeneration"],"attention_dropout":0.1,"d_model":1024,)"
@@ -176,7 +176,8 @@ inline constexpr bundled_config bundled_text[]{
      R"("encoder":{"depths":[2,2,14,2],"drop_path_rate":0.1,"embed_dim":128,"hidden_act":"gelu","hidden_size":1024,)"
      R"("id2label":{"0":"LABEL_0","1":"LABEL_1"},"image_size":[2560,1920],"mlp_ratio":4.0,"model_type":"donut-swin",)"
      R"("num_channels":3,"num_heads":[4,8,16,32],"patch_size":4,"qkv_bias":true,"tie_word_embeddings":true,"torch_dtype":null,)"
-     R"("use_absolute_embeddings":false,"window_size":10},"torch_dtype":"float32"})"sv, 201852024},
+     R"("use_absolute_embeddings":false,"window_size":10,"attention_probs_dropout_prob":0.0,"hidden_dropout_prob":0.0},)"
+     R"("torch_dtype":"float32"})"sv, 201852024},
     {"nomic-ai/nomic-embed-text-v1.5"sv, "its own config.json"sv,
      R"({"model_type":"nomic_bert","architectures":["NomicBertModel"],"attention_probs_dropout_prob":0.0,"head_dim":64,)"
      R"("hidden_act":"silu","hidden_dropout_prob":0.0,"hidden_size":768,"intermediate_size":3072,)"

@@ -58,7 +58,8 @@ inline constexpr bundled_config bundled_vision[]{
      R"({"model_type":"timesformer","architectures":["TimesformerForVideoClassification"],)"
      R"("attention_type":"divided_space_time","drop_path_rate":0,"hidden_act":"gelu","hidden_size":768,"image_size":224,)"
      R"("intermediate_size":3072,"num_attention_heads":12,"num_channels":3,"num_frames":8,"num_hidden_layers":12,)"
-     R"("patch_size":16,"qkv_bias":true,"torch_dtype":"float32","num_labels":400})"sv, 121566352},
+     R"("patch_size":16,"qkv_bias":true,"torch_dtype":"float32","num_labels":400,"attention_probs_dropout_prob":0.0,)"
+     R"("hidden_dropout_prob":0.0})"sv, 121566352},
     {"google/bit-50"sv, "its own config.json"sv,
      R"({"model_type":"bit","architectures":["BitForImageClassification"],"depths":[3,4,6,3],"drop_path_rate":0.0,)"
      R"("embedding_dynamic_padding":false,"embedding_size":64,"global_padding":null,"hidden_act":"relu","hidden_sizes":[256,)"
@@ -74,7 +75,8 @@ inline constexpr bundled_config bundled_vision[]{
      R"("depth_divisor":8,"depthwise_padding":[],"expand_ratios":[1,6,6,6,6,6,6],"hidden_act":"swish","hidden_dim":1280,)"
      R"("image_size":224,"in_channels":[32,16,24,40,80,112,192],"kernel_sizes":[3,3,5,3,5,5,3],"num_block_repeats":[1,2,2,3,3,)"
      R"(4,1],"num_channels":3,"out_channels":[16,24,40,80,112,192,320],"pooling_type":"mean","squeeze_expansion_ratio":0.25,)"
-     R"("strides":[1,2,2,2,1,2,1],"torch_dtype":"float32","width_coefficient":1.0,"num_labels":1000})"sv, 5288548},
+     R"("strides":[1,2,2,2,1,2,1],"torch_dtype":"float32","width_coefficient":1.0,"num_labels":1000,"drop_connect_rate":0.2,)"
+     R"("dropout_rate":0.2})"sv, 5288548},
     {"google/mobilenet_v1_0.75_192"sv, "its own config.json"sv,
      R"({"model_type":"mobilenet_v1","architectures":["MobileNetV1ForImageClassification"],"depth_multiplier":0.75,)"
      R"("hidden_act":"relu6","image_size":192,"min_depth":8,"num_channels":3,"tf_padding":true,"torch_dtype":"float32",)"
@@ -83,7 +85,7 @@ inline constexpr bundled_config bundled_vision[]{
      R"({"model_type":"yolos","architectures":["YolosForObjectDetection"],"hidden_act":"gelu","hidden_size":192,)"
      R"("image_size":[800,1333],"intermediate_size":768,"num_attention_heads":3,"num_channels":3,"num_detection_tokens":100,)"
      R"("num_hidden_layers":12,"patch_size":16,"qkv_bias":true,"torch_dtype":"float32","use_mid_position_embeddings":false,)"
-     R"("num_labels":91})"sv, 6488736},
+     R"("num_labels":91,"attention_probs_dropout_prob":0.0,"hidden_dropout_prob":0.0})"sv, 6488736},
     {"microsoft/cvt-13-384-22k"sv, "its own config.json"sv,
      R"({"model_type":"cvt","architectures":["CvtForImageClassification"],"cls_token":[false,false,true],"depth":[1,2,10],)"
      R"("drop_path_rate":[0.0,0.0,0.1],"embed_dim":[64,192,384],"image_size":384,"kernel_qkv":[3,3,3],"mlp_ratio":[4.0,4.0,)"

@@ -57,7 +57,7 @@ constexpr void parse_frames(config_view json, audio_preprocessing_config& s) {
 
 /// The value of a key times `times`, rounded to the nearest integer, half to even.
 constexpr std::int64_t rounded_product(config_view json, literal key, double default_value, double times) {
-    const double exact = json.real(key, otherwise) * times;
+    const double exact = json.real(key, default_value) * times;
     if (!(exact >= 1) || exact > static_cast<double>(max_input))
         throw_invalid_value(json, key, "a duration of at least one sample");
     const auto below = static_cast<std::int64_t>(exact);

@@ -42,7 +42,7 @@ constexpr std::int64_t parse_selected_layers(config_view json, literal key, std:
                                              std::initializer_list<std::int64_t> defaults) {
     std::int64_t bits = 0, n = 0;
     bool known = true;
-    const auto pick = [&](std::int64_t layer) {
+    const auto route = [&](std::int64_t layer) {
         const std::int64_t i = layer < 0 ? layer + layers + 1 : layer;
         known = known && i >= 0 && i <= layers && i < 63 && (bits >> i & 1) == 0 && ++n <= 40;
         if (known) bits |= std::int64_t{1} << i;
@@ -50,11 +50,11 @@ constexpr std::int64_t parse_selected_layers(config_view json, literal key, std:
     const auto select_entry = [&](config_view entry) {
         const std::int64_t layer = entry.as_integer();
         if (layer < -layers - 1 || layer > layers) throw_invalid_value(json, key, "layers of the encoder");
-        pick(layer);
+        route(layer);
     };
     const auto found = json.find(key);
     if (!found || found->is_null())
-        for (const std::int64_t layer : defaults) pick(layer);
+        for (const std::int64_t layer : defaults) route(layer);
     else if (!found->is_array())
         select_entry(*found);
     else

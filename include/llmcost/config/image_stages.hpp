@@ -56,7 +56,8 @@ constexpr void parse_stages_of(config_view json, literal key, std::initializer_l
 }
 
 /// Parses a ratio and stores its bits as a family key, so that products equal those of the reference.
-constexpr void parse_ratio(config_view json, literal key, double default_value, family_config& family, std::size_t offset) {
+constexpr void parse_ratio(config_view json, literal key, double default_value, family_config& family,
+                           std::size_t offset) {
     const double ratio = json.real(key, default_value);
     if (!(ratio > 0.0 && ratio < 1e6)) throw_invalid_value(json, key, "a positive ratio");
     family[offset] = __builtin_bit_cast(std::int64_t, ratio);

@@ -52,7 +52,7 @@ public:
     /// A positive size. Without a default (0), the key is required.
     [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t default_value) const {
         return default_value > 0 ? config_.positive(family_key_name(standard), default_value)
-                             : config_.positive(family_key_name(standard));
+                                 : config_.positive(family_key_name(standard));
     }
     [[nodiscard]] constexpr std::int64_t non_negative(literal standard, std::int64_t default_value) const {
         return config_.non_negative(family_key_name(standard), default_value);

@@ -47,7 +47,8 @@ constexpr bool parse_layer_types(config_view json, model_config& config,
         if (known == nullptr) throw_unsupported(json, "layer_types", "unsupported layer type");
         if (known->mixer != token_mixer_kind::full_attention && known->mixer != alternative_token_mixer)
             throw_unsupported(json, "layer_types", "layer type not supported by this model type");
-        (void)config.layers.set(i, {known->mixer});
+        if (!config.layers.set(i, {known->mixer}))
+            throw_invalid_value(json, "layer_types", "layers of at most 32 kinds");
     }
     return true;
 }
@@ -62,7 +63,9 @@ public:
             if (i >= 0 && i < layer_plan::max_layers) named_[i] = true;
         }
     }
-    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept { return named_[layer]; }
+    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept {
+        return layer >= 0 && layer < layer_plan::max_layers && named_[layer];
+    }
 
 private:
     bool named_[layer_plan::max_layers]{};

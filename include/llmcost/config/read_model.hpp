@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <llmcost/base/edit_distance.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/config/model_registry.hpp>
 #include <llmcost/config/processor.hpp>
@@ -15,10 +16,40 @@ namespace llmcost {
 
 namespace detail {
 
+/// Whether `architectures` has a class.
+constexpr bool names_class(config_view json, string_ref name) {
+    const auto list = json.find("architectures");
+    if (name.empty() || !list || !list->is_array()) return false;
+    for (const config_view entry : *list)
+        if (entry.is_string() && entry.as_string() == name) return true;
+    return false;
+}
+
+/// Throws `unsupported` for a size in the enclosing object, which the type does not read.
+[[noreturn]] inline void fail_flat_size(const model_spec& row, config_view size) {
+    char buffer[192];
+    bounded_text message(buffer);
+    message.write("not read by ").write(row.model_type).write(", whose text model is ").write(row.text_model.key);
+    fail_at(config_problem::unsupported, size, {}, message.write("; expected the sizes there").view());
+}
+
+/// Throws `unsupported` if sizes of the text model are in the enclosing object, where the type does not read them.
+constexpr void refuse_flat_sizes(const model_spec& row, config_view json) {
+    if (is_empty(row.text_model.key) || row.text_model.is_flat || json.optional_object(row.text_model.key) ||
+        names_class(json, row.text_model.flat_class))
+        return;
+    for (const literal key : {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}) {
+        const auto found = json.find(key);
+        if (!found || !found->is_number()) continue;
+        fail_flat_size(row, *found);
+    }
+}
+
 /// Parses the configuration of a component and selects its model spec.
 constexpr component_model parse_component(const component_spec& part, config_view json, const model_registry& known) {
     const auto nested_json = json.optional_object(part.key);
-    const config_view place = nested_json ? *nested_json : part.is_flat ? json : config_view{&no_keys, 0};
+    const bool is_flat = part.is_flat || names_class(json, part.flat_class);
+    const config_view place = nested_json ? *nested_json : is_flat ? json : config_view{&no_keys, 0};
     const model_spec* kind = !nested_json && part.spec_if_absent != nullptr ? part.spec_if_absent : part.default_spec;
     if (!part.ignores_model_type && (kind == nullptr || (nested_json && place.contains("model_type")))) {
         if (!nested_json) (void)json.object(part.key);
@@ -115,7 +146,7 @@ constexpr model parse_model_of(const model_spec& row, config_view json, const mo
     model m{.spec = &row, .config = text.config, .text_spec = text.spec};
     m.config.head = detail::parse_head(row, json);
     if (const dtype type = detail::parse_dtype(json); type != dtype::unspecified) m.config.dtype_of_weights = type;
-    m.config.quantized = m.config.quantized || json.optional_object("quantization_config").has_value();
+    m.config.quantized = m.config.quantized || find_quantization(json).has_value();
     const bool ties = config_keys_reader{row, json}.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
     m.config.tie_word_embeddings = ties || (row.text_model.ties_embeddings && text.config.tie_word_embeddings);
     m.config.num_labels = detail::read_labels(config_keys_reader{row, json}, row.defaults.num_labels);
@@ -136,6 +167,8 @@ constexpr model parse_model_among(const model_registry& known, config_view json)
     const string_ref type = json.string("model_type");
     const model_spec* row = known.find(type);
     if (row == nullptr) detail::fail_nearest(known, json, type);
+    detail::check_classes(*row, json);
+    detail::refuse_flat_sizes(*row, json);
     return parse_model_of(*row, json, known);
 }
 

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <llmcost/base/config_text.hpp>
 #include <llmcost/base/config_view.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/config/dropout.hpp>
 #include <llmcost/config/keys.hpp>
@@ -66,6 +69,118 @@ inline constexpr head_name head_names[] = {
     {"ForCTC", head_kind::ctc},
 };
 
+constexpr char lower_case(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Removes a prefix regardless of case and underscores: `KimiK25` begins with `Kimi_K25`. False if there is none.
+constexpr bool remove_class_prefix(string_ref& name, string_ref prefix) noexcept {
+    string_ref rest = name;
+    for (const char c : prefix) {
+        if (rest.starts_with("_")) rest.remove_prefix(1);
+        if (c == '_') continue;
+        if (rest.empty() || lower_case(rest[0]) != lower_case(c)) return false;
+        rest.remove_prefix(1);
+    }
+    name = rest;
+    return true;
+}
+
+/// The head of a class name without the prefix of the model spec; nothing if the type has no such class.
+constexpr maybe<head_kind> find_head(const model_spec& row, string_ref suffix) {
+    if (suffix == row.names.model_class && row.supported_heads.has(head_kind::none)) return head_kind::none;
+    if (suffix == row.names.causal_lm_class && row.supported_heads.has(head_kind::causal_lm))
+        return head_kind::causal_lm;
+    // Text classes in families that also have multimodal classes.
+    if (is_empty(row.text_model.key) && suffix.starts_with("Text")) suffix.remove_prefix(4);
+    for (const head_name& h : head_names)
+        if (h.suffix == suffix && row.supported_heads.has(h.head)) return h.head;
+    return {};
+}
+
+/// Whether a list that is separated by spaces has a name.
+constexpr bool has_name(string_ref list, string_ref name) noexcept {
+    while (!list.empty()) {
+        std::size_t end = 0;
+        while (end < list.size() && list[end] != ' ') ++end;
+        if (list.substr(0, end) == name) return true;
+        list.remove_prefix(end < list.size() ? end + 1 : end);
+    }
+    return false;
+}
+
+/// Whether a class name is from before Transformers had the composite type: `LlavaLlamaForCausalLM`. `suffix` has no
+/// prefix of the model spec.
+constexpr bool is_older_class(const model_spec& row, string_ref suffix) noexcept {
+    return !is_empty(row.text_model.key) && !suffix.starts_with("For") && suffix.ends_with("ForCausalLM");
+}
+
+/// Throws `unsupported` for a class that the type does not have, with the classes that it has.
+[[noreturn]] inline void refuse_class(const model_spec& row, config_view entry) {
+    char buffer[512];
+    bounded_text message(buffer);
+    message.write("unsupported class ");
+    append_value(message, entry);
+    message.write("; --as-class NAME selects a class of ").write(row.model_type);
+    const char* separator = ": ";
+    for (unsigned h = 0; h < 32; ++h) {
+        const auto head = static_cast<head_kind>(h);
+        if (!row.supported_heads.has(head)) continue;
+        message.write(separator).write(row.class_prefix);
+        message.write(head == head_kind::none        ? row.names.model_class
+                      : head == head_kind::causal_lm ? row.names.causal_lm_class
+                                                     : name_of(head));
+        separator = ", ";
+    }
+    fail_at(config_problem::unsupported, entry, {}, message.view());
+}
+
+/// Whether a module of remote code implements the type: `modeling_deepseek` for `deepseek_v3`.
+constexpr bool is_module_of_type(const model_spec& row, string_ref name) noexcept {
+    for (const literal prefix : {"modeling_", "hf_"})
+        if (name.starts_with(prefix)) name.remove_prefix(string_ref(prefix).size());
+    string_ref type = row.model_type;
+    return !name.empty() && remove_class_prefix(type, name);
+}
+
+/// Whether a value of `auto_map` (`[repository--]module.Class`) is a class or a module of the type.
+constexpr bool is_remote_class_of_type(const model_spec& row, string_ref name) noexcept {
+    for (std::size_t i = 0; i + 1 < name.size(); ++i)
+        if (name[i] == '-' && name[i + 1] == '-') {
+            name.remove_prefix(i + 2);
+            break;
+        }
+    std::size_t dot = name.size();
+    while (dot > 0 && name[dot - 1] != '.') --dot;
+    string_ref class_of_model = name.substr(dot, name.size() - dot);
+    if (remove_class_prefix(class_of_model, row.class_prefix) && find_head(row, class_of_model)) return true;
+    return dot > 0 && is_module_of_type(row, name.substr(0, dot - 1));
+}
+
+/// Checks that the type has one of the classes in `architectures`, and one of the models in `auto_map`.
+///
+/// Throws: `unsupported` if it has none: the default class has other parameters.
+constexpr void check_classes(const model_spec& row, config_view json) {
+    const auto list = json.find("architectures");
+    if (list && list->is_array() && list->size() > 0) {
+        bool is_known = false;
+        for (const config_view entry : *list) {
+            string_ref name = entry.as_string();
+            is_known =
+                is_known || has_name(row.alternative_classes, name) ||
+                (remove_class_prefix(name, row.class_prefix) && (find_head(row, name) || is_older_class(row, name)));
+        }
+        if (!is_known) refuse_class(row, (*list)[0]);
+    }
+    const auto remote_classes = json.find("auto_map");
+    if (!remote_classes || !remote_classes->is_object()) return;
+    maybe<config_view> other;
+    for (const config_view entry : *remote_classes) {
+        if (!entry.key().starts_with("AutoModel") || !entry.is_string()) continue;
+        if (is_remote_class_of_type(row, entry.as_string())) return;
+        if (!other) other = entry;
+    }
+    if (other) refuse_class(row, *other);
+}
+
 /// The head of the first class in `architectures` with the prefix of the model spec, or the default head.
 constexpr head_kind parse_head(const model_spec& row, config_view json) {
     const auto by_default = [&] {
@@ -78,18 +193,9 @@ constexpr head_kind parse_head(const model_spec& row, config_view json) {
     if (!list->is_array()) throw_invalid_value(json, "architectures", "a list of class names");
     for (const config_view entry : *list) {
         string_ref name = entry.as_string();
-        if (!name.starts_with(row.class_prefix)) continue;
-        name.remove_prefix(string_ref(row.class_prefix).size());
-        // Class names from before Transformers had the type, for example `LlavaLlamaForCausalLM`.
-        if (!is_empty(row.text_model.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
-        if (name == row.names.model_class && row.supported_heads.has(head_kind::none)) return head_kind::none;
-        if (name == row.names.causal_lm_class && row.supported_heads.has(head_kind::causal_lm))
-            return head_kind::causal_lm;
-        // Text classes in families that also have multimodal classes.
-        if (is_empty(row.text_model.key) && name.starts_with("Text")) name.remove_prefix(4);
-        for (const head_name& h : head_names)
-            if (h.suffix == name && row.supported_heads.has(h.head)) return h.head;
-        throw_unsupported(json, "architectures", "unsupported class");
+        if (!remove_class_prefix(name, row.class_prefix) || is_older_class(row, name)) continue;
+        if (const maybe<head_kind> head = find_head(row, name)) return *head;
+        refuse_class(row, entry);
     }
     return by_default();
 }
@@ -99,8 +205,9 @@ constexpr std::int64_t read_labels(const config_keys_reader& k, std::int64_t def
     return k.positive_or("num_labels", labels ? static_cast<std::int64_t>(labels->size()) : default_value);
 }
 
-constexpr dtype parse_dtype(config_view json) {
-    for (const literal key : {"dtype", "torch_dtype"}) {
+/// The element type under the first of two keys that is present.
+constexpr dtype parse_dtype_of_keys(config_view json, literal first, literal second) {
+    for (const literal key : {first, second}) {
         const auto found = json.find(key);
         if (!found || found->is_null()) continue;
         const dtype type = dtype_from(found->as_string());
@@ -110,6 +217,9 @@ constexpr dtype parse_dtype(config_view json) {
     }
     return dtype::unspecified;
 }
+
+/// The element type of the weights: `dtype`, or `torch_dtype`.
+constexpr dtype parse_dtype(config_view json) { return parse_dtype_of_keys(json, "dtype", "torch_dtype"); }
 
 }  // namespace detail
 
@@ -165,6 +275,8 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
         config.head_dim = 0;  // null: hidden_size / num_attention_heads
     config.head_dim = k.positive_or("head_dim", config.head_dim);
     config.max_position_embeddings = k.positive_or("max_position_embeddings", config.max_position_embeddings);
+    if (!row.context_includes_scaling)
+        config.scaled_context = detail::parse_scaled_context(json, config.max_position_embeddings);
     config.sliding_window = k.is_present("sliding_window")    ? k.non_negative("sliding_window", 0)
                             : json.contains("sliding_window") ? 0
                                                               : config.sliding_window;
@@ -174,9 +286,11 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
     config.output_bias = config.attention_bias;
     config.mlp_bias = k.boolean("mlp_bias", config.mlp_bias);
     config.dtype_of_weights = detail::parse_dtype(json);
+    if ((row.supported_layers | token_mixer_kind::recurrent).token_mixers == row.supported_layers.token_mixers)
+        config.recurrent_state_dtype = detail::parse_dtype_of_keys(json, "mamba_ssm_dtype", "mamba_ssm_cache_dtype");
     config.head = is_part ? head_kind::none : detail::parse_head(row, json);
     parse_dropout(json, row, config.head, config.dropout_positions);
-    config.quantized = json.optional_object("quantization_config").has_value();
+    config.quantized = find_quantization(json).has_value();
     config.num_labels = detail::read_labels(k, config.num_labels);
     if (config.head == head_kind::token_classification && !json.boolean("token_classification_bias", true))
         throw_unsupported(json, "token_classification_bias", "token classifiers without a bias are not supported");

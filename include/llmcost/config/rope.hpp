@@ -70,6 +70,33 @@ constexpr void check_rope_of_kinds(config_view json, bool has_separate_tables) {
     }
 }
 
+/// The context length with RoPE scaling; 0 if scaling does not change it.
+///
+/// YaRN: original length · factor. Linear and dynamic: `max_position_embeddings` · factor. The lengths of longrope and
+/// llama3 include the factor.
+/// Source: vllm/config/model.py, `_get_and_verify_max_len`.
+constexpr std::int64_t parse_scaled_context(config_view json, std::int64_t max_position_embeddings) {
+    const auto place = rope_parameters(json);
+    if (!place || max_position_embeddings <= 0) return 0;
+    double tokens = static_cast<double>(max_position_embeddings), factor = 1;
+    const auto read = [&](config_view parameters) {
+        const bool is_yarn = has_type_of_rope(parameters, "yarn");
+        if (!is_yarn && !has_type_of_rope(parameters, "linear") && !has_type_of_rope(parameters, "dynamic")) return;
+        const auto scale = parameters.optional_real("factor");
+        if (!scale || !(*scale > 0)) return;
+        factor = *scale;
+        if (is_yarn)
+            tokens = parameters.real("original_max_position_embeddings", static_cast<double>(max_position_embeddings));
+    };
+    read(*place);
+    for (const config_view kind : *place)
+        if (kind.is_object()) read(kind);
+    constexpr double maximum = 1 << 30;
+    const double scaled = tokens * factor < maximum ? tokens * factor : maximum;
+    const auto whole = static_cast<std::int64_t>(scaled);
+    return whole > 0 && whole != max_position_embeddings ? whole : 0;
+}
+
 /// The partial rotary factor in this object.
 constexpr double rotated_part_in(config_view place, double default_value) {
     constexpr literal key = "partial_rotary_factor";

@@ -70,12 +70,12 @@ inline constexpr rates_of_capability rates_table[]{
 }
 
 /// The datasheet of a GPU; null where its multiprocessors or memory differ from the datasheet: a slice of a GPU, a
-/// laptop's. A driver counts in GiB what datasheets call GB, and reserves some for itself.
+/// laptop's.
 [[nodiscard]] inline const device* datasheet_of(const gpu_properties& gpu) {
     const device* known = datasheet_of(gpu.name);
     if (known == nullptr || (known->num_compute_units != 0 && known->num_compute_units != gpu.multiprocessors))
         return nullptr;
-    const double share = known->memory_gigabytes != 0 ? gpu.memory_bytes * 1e-9 / known->memory_gigabytes : 1;
+    const double share = known->memory_bytes() > 0 ? gpu.memory_bytes / known->memory_bytes() : 1;
     return share > 0.85 && share < 1.15 ? known : nullptr;
 }
 

@@ -36,8 +36,8 @@ struct argument_row {
     argument_kind kind = argument_kind::size;
     bool required = true;
     std::int64_t default_value = 0;  ///< default value
-    bool is_list = false;        ///< one number per dimension; a single number applies to all
-    literal choices = "";        ///< valid names, separated by spaces, in the order of their numbers
+    bool is_list = false;            ///< one number per dimension; a single number applies to all
+    literal choices = "";            ///< valid names, separated by spaces, in the order of their numbers
 };
 
 constexpr argument_row required_argument(literal name, argument_kind kind = argument_kind::size) {
@@ -123,7 +123,8 @@ struct layer_row {
     int max_inputs = 1;
     role module_role = role::none;
     bool is_leaf = true;
-    int results = 1;  ///< number of results; 0: as many as the description names
+    int results = 1;      ///< number of results; 0: as many as the description names
+    int max_results = 0;  ///< further results that the description may name; 0: none
 
     [[nodiscard]] constexpr std::size_t argument_count() const noexcept {
         std::size_t n = 0;

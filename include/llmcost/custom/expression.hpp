@@ -73,7 +73,7 @@ struct expression {
     std::uint32_t first = 0;     ///< index of the first instruction in the store
     std::uint32_t count = 0;     ///< number of instructions; 0: a constant
     bool uses_workload = false;  ///< depends on the workload
-    bool is_nonlinear = false;          ///< not a polynomial of its variables
+    bool is_nonlinear = false;   ///< not a polynomial of its variables
 
     [[nodiscard]] bool constant() const noexcept { return count == 0; }
 };

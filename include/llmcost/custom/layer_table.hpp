@@ -7,6 +7,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/custom/arguments.hpp>
+#include <llmcost/custom/sequence_layers.hpp>
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/multihead_attention.hpp>
@@ -14,12 +15,12 @@
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/dropout.hpp>
-#include <llmcost/trace/trace.hpp>
 #include <llmcost/trace/leaf_module_policy.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>
 #include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
 
 // Layers of custom models, with their class names and the arguments of their constructors.
 namespace llmcost::custom {
@@ -191,6 +192,30 @@ template <norm_kind Kind>
 inline constexpr layer_row rms_row{.forward = layer::rms_norm<Kind>, .arguments = {required_argument("hidden_size"), accept_and_ignore("eps")}, .module_role = role::norm};
 inline constexpr layer_row dropout_row{.forward = layer::dropout, .arguments = {dropout_rate(), accept_and_ignore("inplace")}};
 
+inline constexpr argument_row no_dropout{.name = "dropout", .kind = argument_kind::rate, .required = false};
+/// A recurrent layer: output, h_n, and c_n of LSTM, as many as the description names.
+constexpr layer_row recurrent_row(literal name, layer_function forward, int results, argument_row last = {}) {
+    return {.name = name, .forward = forward, .arguments =
+            {required_argument("input_size"), required_argument("hidden_size"), optional_argument("num_layers", argument_kind::size, 1),
+             optional_argument("bias", argument_kind::truth, 1), optional_argument("batch_first", argument_kind::truth, 0), no_dropout,
+             optional_argument("bidirectional", argument_kind::truth, 0), last},
+            .module_role = role::mixer, .max_results = results};
+}
+inline constexpr argument_row d_model = required_argument("d_model"), nhead = required_argument("nhead"),
+    dim_feedforward = optional_argument("dim_feedforward", argument_kind::size, 2048), transformer_dropout = dropout_rate("dropout"),
+    transformer_activation = optional_argument_name("activation", "relu gelu"), norm_first = optional_argument("norm_first", argument_kind::truth, 0),
+    batch_first = accept_and_ignore("batch_first"), layer_norm_eps = accept_and_ignore("layer_norm_eps"),
+    num_layers = required_argument("num_layers"), final_norm = optional_argument("norm", argument_kind::truth, 0);
+constexpr layer_row transformer_layer_row(literal name, layer_function forward, int inputs) {
+    return {name, forward, {d_model, nhead, dim_feedforward, transformer_dropout, transformer_activation, norm_first, batch_first, layer_norm_eps},
+            inputs, inputs, role::none, false};
+}
+constexpr layer_row transformer_stack_row(literal name, layer_function forward, int inputs, role module_role) {
+    return {name, forward,
+            {d_model, nhead, num_layers, final_norm, dim_feedforward, transformer_dropout, transformer_activation, norm_first, batch_first, layer_norm_eps},
+            inputs, inputs, module_role, false};
+}
+
 constexpr layer_row called(literal name, layer_row row) {
     row.name = name;
     return row;
@@ -232,6 +257,12 @@ inline constexpr layer_row layer_table[]{
     called("ZeroPad1d", zero_pad_row<1>), called("ZeroPad2d", zero_pad_row<2>), called("ZeroPad3d", zero_pad_row<3>),
     {"ChannelShuffle", layer::channel_shuffle, {required_argument("groups")}},
     {"MultiheadAttention", layer::multihead_attention, {required_argument("embed_dim"), required_argument("num_heads"), dropout_rate("dropout"), accept_and_ignore("batch_first"), optional_argument("need_weights", argument_kind::truth, 1)}, 1, 2, role::attn, false},
+    recurrent_row("LSTM", layer::lstm, 3), recurrent_row("GRU", layer::gru, 2), recurrent_row("RNN", layer::rnn, 2, optional_argument_name("nonlinearity", "tanh relu")),
+    transformer_layer_row("TransformerEncoderLayer", layer::transformer_encoder_layer, 1),
+    transformer_layer_row("TransformerDecoderLayer", layer::transformer_decoder_layer, 2),
+    transformer_stack_row("TransformerEncoder", layer::transformer_encoder, 1, role::encoder),
+    transformer_stack_row("TransformerDecoder", layer::transformer_decoder, 2, role::decoder),
+    {"Transformer", layer::transformer, {optional_argument("d_model", argument_kind::size, 512), optional_argument("nhead", argument_kind::size, 8), optional_argument("num_encoder_layers", argument_kind::size, 6), optional_argument("num_decoder_layers", argument_kind::size, 6), dim_feedforward, transformer_dropout, transformer_activation, norm_first, batch_first, layer_norm_eps}, 2, 2, role::none, false},
     {"LlamaRotaryEmbedding", layer::rotary_embedding, {required_argument("head_dim")}, 0, 1, role::rotary, true, 2},
 };
 // clang-format on

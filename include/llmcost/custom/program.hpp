@@ -18,6 +18,16 @@
 // A parsed description: steps whose tensor names are resolved to slots.
 namespace llmcost::custom {
 
+/// Whether a text is the name of a Python class, with or without its module.
+[[nodiscard]] constexpr bool is_class_name(std::string_view text) noexcept {
+    bool good =
+        !text.empty() && text.size() <= 128 && text.front() != '.' && (text.front() < '0' || text.front() > '9');
+    for (const char c : text)
+        good = good &&
+               ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.');
+    return good;
+}
+
 /// Kind of a built-in module.
 enum class part_kind : std::uint8_t { attention, mlp, layer, base };
 
@@ -135,9 +145,9 @@ struct program {
     std::vector<library_part> parts{};
     std::deque<std::string> names{};  ///< storage of the names in steps
     std::int64_t image_height = 0, image_width = 0;
-    bool is_nonlinear = false;      ///< a number is not a polynomial of the workload
-    literal type = "Model";  ///< class name of the model
-    std::string file{};      ///< file name, for messages
+    bool is_nonlinear = false;  ///< a number is not a polynomial of the workload
+    literal type = "Model";     ///< class name of the model
+    std::string file{};         ///< file name, for messages
 
     [[nodiscard]] literal keep(std::string_view text);
 };

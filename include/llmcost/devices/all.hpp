@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/devices/device.hpp>
 
@@ -12,39 +14,53 @@ namespace llmcost {
 // Columns:
 //  - names, title, vendor;
 //  - dense TFLOP/s: fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4;
-//  - memory (GB), bandwidth (GB/s), cache (MB), compute units, link (GB/s), PCIe (GB/s), power (W), price (none);
-//  - devices per node if above 8.
+//  - memory (GB), bandwidth (GB/s), cache (MB), compute units, link (GB/s), PCIe (GB/s), power (W);
+//  - memory that the driver reports (GiB), price (none), devices per node if above 8.
 // clang-format off
 inline constexpr device devices[]{
-    {{"h100_sxm", "h100", ""},                              "H100 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   450,  63,  700},
-    {{"h100_pcie", "", ""},                                 "H100 PCIe",                     "NVIDIA", 25.6,    51,  51.2,   378,    756,    756,   1513,   1513,     0,  80,  2000,  50, 114,   300,  63,  350},
-    {{"h100_nvl", "", ""},                                  "H100 NVL",                      "NVIDIA",   30,    60,    60, 417.5,  835.5,  835.5, 1670.5, 1670.5,     0,  94,  3900,  50, 132,   300,  63,  400},
-    {{"h200_sxm", "h200", ""},                              "H200 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0, 141,  4800,  50, 132,   450,  63,  700},
-    {{"b200_sxm", "b200", ""},                              "B200 SXM",                      "NVIDIA",   37,    37,    80,  1125,   2250,   2250,   4500,   4500,  9000, 180,  8000, 126, 148,   900,  63, 1000},
-    {{"gb200", "", ""},                                     "GB200",                         "NVIDIA",   40,    40,    80,  1250,   2500,   2500,   5000,   5000, 10000, 186,  8000, 126, 152,   900,  63, 1200, 0, 72},
-    {{"b300_sxm", "b300", ""},                              "B300 SXM",                      "NVIDIA",  1.2,   1.2,    80,  1125,   2250,   2250,   4500,  153.5, 14000, 288,  8000, 126, 148,   900, 121, 1100},
-    {{"gb300", "", ""},                                     "GB300",                         "NVIDIA",  1.3,   1.3,    80,  1250,   2500,   2500,   5000,    165, 15000, 288,  8000, 126,   0,   900,  63, 1400, 0, 72},
-    {{"a100_sxm_80gb", "a100_sxm", "a100"},                 "A100 SXM 80GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  2039,  40, 108,   300,  31,  400},
-    {{"a100_sxm_40gb", "", ""},                             "A100 SXM 40GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  40,  1555,  40, 108,   300,  31,  400},
-    {{"a100_pcie_80gb", "a100_pcie", ""},                   "A100 PCIe 80GB",                "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  1935,  40, 108,    31,  31,  300},
-    {{"a100_pcie_40gb", "", ""},                            "A100 PCIe 40GB",                "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  40,  1555,  40, 108,    31,  31,  250},
-    {{"a30", "", ""},                                       "A30",                           "NVIDIA",  5.2,  10.3,  10.3,    82,    165,    165,      0,    330,     0,  24,   933,  24,  56,    32,  31,  165},
-    {{"a10g", "", ""},                                      "A10G",                          "NVIDIA", 0.55,     0,    35,    35,     70,     70,      0,    140,     0,  24,   600,   6,  80,    31,  31,  300},
-    {{"a10", "", ""},                                       "A10",                           "NVIDIA", 0.98,     0,  31.2,  62.5,    125,    125,      0,    250,     0,  24,   600,   6,  72,    31,  31,  150},
-    {{"l4", "", ""},                                        "L4",                            "NVIDIA", 0.49,     0,  30.3,    60,    121,    121,    242,    242,     0,  24,   300,  48,  58,    31,  31,   72},
-    {{"l40s", "", ""},                                      "L40S",                          "NVIDIA", 1.43,     0,  91.6,   183,    362,    362,    733,    733,     0,  48,   864,  96, 142,    31,  31,  350},
-    {{"rtx_pro_6000_blackwell_server", "rtx_pro_6000", ""}, "RTX PRO 6000 Blackwell Server", "NVIDIA",    0,     0,     0,     0,  467.8,  467.8,  935.6,  935.6,  1871,  96,  1792, 128, 188,    63,  63,  600},
-    {{"rtx_3090", "", ""},                                  "RTX 3090",                      "NVIDIA", 0.56,     0,  35.6,  35.6,     71,     71,      0,    284,     0,  24,   936,   6,  82,    56,  31,  350},
-    {{"rtx_4090", "", ""},                                  "RTX 4090",                      "NVIDIA", 1.29,     0,  82.6,  82.6,  165.2,  165.2,  330.3,  660.6,     0,  24,  1008,  72, 128,    31,  31,  450},
-    {{"rtx_5090", "", ""},                                  "RTX 5090",                      "NVIDIA", 1.64,     0, 104.8, 104.8,  209.5,  209.5,    419,    838,  1676,  32,  1792,  96, 170,    63,  63,  575},
-    {{"v100_sxm2", "v100", ""},                             "V100 SXM2",                     "NVIDIA",  7.8,     0,  15.7,     0,      0,    125,      0,     62,     0,  32,   900,   6,  80,   150,  16,  300},
-    {{"t4", "", ""},                                        "T4",                            "NVIDIA", 0.25,     0,   8.1,     0,      0,     65,      0,    130,     0,  16,   320,   4,  40,    16,  16,   70},
-    {{"h20", "", ""},                                       "H20",                           "NVIDIA",    1,     0,    44,    74,    148,    148,    296,    296,     0,  96,  4000,  60,  78,   450,  63,  400},
-    {{"h800_sxm", "h800", ""},                              "H800 SXM",                      "NVIDIA",    1,     0,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   200,  63,  700},
+    {{"h100_sxm", "h100", ""},                              "H100 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   450,  63,  700, 79.11},
+    {{"h100_pcie", "", ""},                                 "H100 PCIe",                     "NVIDIA", 25.6,    51,  51.2,   378,    756,    756,   1513,   1513,     0,  80,  2000,  50, 114,   300,  63,  350, 79.11},
+    {{"h100_nvl", "", ""},                                  "H100 NVL",                      "NVIDIA",   30,    60,    60, 417.5,  835.5,  835.5, 1670.5, 1670.5,     0,  94,  3900,  50, 132,   300,  63,  400, 93.1},
+    {{"h200_sxm", "h200", ""},                              "H200 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0, 141,  4800,  50, 132,   450,  63,  700, 139.8},
+    {{"b200_sxm", "b200", ""},                              "B200 SXM",                      "NVIDIA",   37,    37,    80,  1125,   2250,   2250,   4500,   4500,  9000, 180,  8000, 126, 148,   900,  63, 1000, 178.35},
+    {{"gb200", "", ""},                                     "GB200",                         "NVIDIA",   40,    40,    80,  1250,   2500,   2500,   5000,   5000, 10000, 186,  8000, 126, 152,   900,  63, 1200, 184.31, 0, 72},
+    {{"b300_sxm", "b300", ""},                              "B300 SXM",                      "NVIDIA",  1.2,   1.2,    80,  1125,   2250,   2250,   4500,  153.5, 14000, 288,  8000, 126, 148,   900, 121, 1100, 267.69},
+    {{"gb300", "", ""},                                     "GB300",                         "NVIDIA",  1.3,   1.3,    80,  1250,   2500,   2500,   5000,    165, 15000, 288,  8000, 126,   0,   900,  63, 1400, 276.5, 0, 72},
+    {{"a100_sxm_80gb", "a100_sxm", "a100"},                 "A100 SXM 80GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  2039,  40, 108,   300,  31,  400, 79.25},
+    {{"a100_sxm_40gb", "", ""},                             "A100 SXM 40GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  40,  1555,  40, 108,   300,  31,  400, 39.49},
+    {{"a100_pcie_80gb", "a100_pcie", ""},                   "A100 PCIe 80GB",                "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  1935,  40, 108,    31,  31,  300, 79.14},
+    {{"a100_pcie_40gb", "", ""},                            "A100 PCIe 40GB",                "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  40,  1555,  40, 108,    31,  31,  250, 39.49},
+    {{"a30", "", ""},                                       "A30",                           "NVIDIA",  5.2,  10.3,  10.3,    82,    165,    165,      0,    330,     0,  24,   933,  24,  56,    32,  31,  165, 23.53},
+    {{"a10g", "", ""},                                      "A10G",                          "NVIDIA", 0.55,     0,    35,    35,     70,     70,      0,    140,     0,  24,   600,   6,  80,    31,  31,  300, 22.06},
+    {{"a10", "", ""},                                       "A10",                           "NVIDIA", 0.98,     0,  31.2,  62.5,    125,    125,      0,    250,     0,  24,   600,   6,  72,    31,  31,  150, 22.06},
+    {{"l4", "", ""},                                        "L4",                            "NVIDIA", 0.49,     0,  30.3,    60,    121,    121,    242,    242,     0,  24,   300,  48,  58,    31,  31,   72, 22.03},
+    {{"l40s", "", ""},                                      "L40S",                          "NVIDIA", 1.43,     0,  91.6,   183,    362,    362,    733,    733,     0,  48,   864,  96, 142,    31,  31,  350, 44.4},
+    {{"rtx_pro_6000_blackwell_server", "rtx_pro_6000", ""}, "RTX PRO 6000 Blackwell Server", "NVIDIA",    0,     0,     0,     0,  467.8,  467.8,  935.6,  935.6,  1871,  96,  1792, 128, 188,    63,  63,  600, 94.97},
+    {{"rtx_3090", "", ""},                                  "RTX 3090",                      "NVIDIA", 0.56,     0,  35.6,  35.6,     71,     71,      0,    284,     0,  24,   936,   6,  82,    56,  31,  350, 23.69},
+    {{"rtx_4090", "", ""},                                  "RTX 4090",                      "NVIDIA", 1.29,     0,  82.6,  82.6,  165.2,  165.2,  330.3,  660.6,     0,  24,  1008,  72, 128,    31,  31,  450, 23.64},
+    {{"rtx_5090", "", ""},                                  "RTX 5090",                      "NVIDIA", 1.64,     0, 104.8, 104.8,  209.5,  209.5,    419,    838,  1676,  32,  1792,  96, 170,    63,  63,  575, 31.36},
+    {{"rtx_3060", "", ""},                                  "RTX 3060",                      "NVIDIA",   0.2,     0,  12.7,  12.7,   25.5,   25.5,      0,    102,     0,  12,   360,   3,  28,    31,  31,  170, 11.75},
+    {{"rtx_3080", "", ""},                                  "RTX 3080",                      "NVIDIA",  0.47,     0,  29.8,  29.8,   59.5,   59.5,      0,    238,     0,  10,   760,   5,  68,    31,  31,  320, 9.78},
+    {{"rtx_4060", "", ""},                                  "RTX 4060",                      "NVIDIA",  0.24,     0,  15.1,  15.1,   30.2,   30.2,   60.5,    121,     0,   8,   272,  24,  24,    16,  16,  115},
+    {{"rtx_4070", "", ""},                                  "RTX 4070",                      "NVIDIA",  0.46,     0,  29.1,  29.1,   58.3,   58.3,  116.6,  233.2,     0,  12,   504,  36,  46,    31,  31,  200},
+    {{"rtx_4080", "", ""},                                  "RTX 4080",                      "NVIDIA",  0.76,     0,  48.7,  48.7,   97.5,   97.5,  194.9,  389.9,     0,  16, 716.8,  64,  76,    31,  31,  320, 15.99},
+    {{"rtx_5070", "", ""},                                  "RTX 5070",                      "NVIDIA",  0.48,     0,  30.9,  30.9,   61.7,   61.7,  123.5,  246.9, 493.9,  12,   672,  48,  48,    63,  63,  250},
+    {{"rtx_5080", "", ""},                                  "RTX 5080",                      "NVIDIA",  0.88,     0,  56.3,  56.3,  112.6,  112.6,  225.1,  450.2, 900.4,  16,   960,  64,  84,    63,  63,  360},
+    {{"rtx_a6000", "", ""},                                 "RTX A6000",                     "NVIDIA",   0.6,     0,  38.7,  77.4,  154.8,  154.8,      0,  309.7,     0,  48,   768,   6,  84,    56,  31,  300, 0, 0, 2},
+    {{"rtx_6000_ada", "", ""},                              "RTX 6000 Ada",                  "NVIDIA",  1.42,     0,  91.1, 182.1,  364.2,  364.2,  728.5,  728.5,     0,  48,   960,  96, 142,    31,  31,  300, 44.43},
+    {{"l40", "", ""},                                       "L40",                           "NVIDIA",  1.41,     0,  90.5,  90.5,    181,    181,    362,    362,     0,  48,   864,  96, 142,    31,  31,  300, 44.4},
+    {{"gb10", "dgx_spark", ""},                             "GB10",                          "NVIDIA",     0,     0,    31,     0,    125,    125,    250,      0,   500, 128,   273,  24,  48,     0, 31.5,  140, 121.69},
+    {{"rubin", "vr200", ""},                                "Rubin",                         "NVIDIA",    33,     0,   130,  2000,   4000,   4000,  17500,    250, 35000, 288, 22000,   0, 224,  1800,   0, 1800, 0, 0, 72},
+    {{"v100_sxm2", "v100", ""},                             "V100 SXM2",                     "NVIDIA",  7.8,     0,  15.7,     0,      0,    125,      0,     62,     0,  32,   900,   6,  80,   150,  16,  300, 31.73},
+    {{"t4", "", ""},                                        "T4",                            "NVIDIA", 0.25,     0,   8.1,     0,      0,     65,      0,    130,     0,  16,   320,   4,  40,    16,  16,   70, 14.75},
+    {{"h20", "", ""},                                       "H20",                           "NVIDIA",    1,     0,    44,    74,    148,    148,    296,    296,     0,  96,  4000,  60,  78,   450,  63,  400, 95},
+    {{"h800_sxm", "h800", ""},                              "H800 SXM",                      "NVIDIA",    1,     0,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   200,  63,  700, 79.11},
     {{"mi250x", "", ""},                                    "MI250X",                        "AMD",    47.9,  95.7,  47.9,     0,    383,    383,      0,    383,     0, 128,  3277,  16, 220,   350,  31,  560},
-    {{"mi300x", "", ""},                                    "MI300X",                        "AMD",    81.7, 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9,     0, 192,  5300, 256, 304,   448,  63,  750},
-    {{"mi325x", "", ""},                                    "MI325X",                        "AMD",    81.7, 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9,     0, 256,  6000, 256, 304,   448,  63, 1000},
-    {{"mi355x", "", ""},                                    "MI355X",                        "AMD",    78.6,  78.6, 157.3,     0, 2516.6, 2516.6,   5033,   5033, 10066, 288,  8000, 256, 256, 535.5,  63, 1400},
+    {{"mi300x", "", ""},                                    "MI300X",                        "AMD",    81.7, 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9,     0, 192,  5300, 256, 304,   448,  63,  750, 191.98},
+    {{"mi325x", "", ""},                                    "MI325X",                        "AMD",    81.7, 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9,     0, 256,  6000, 256, 304,   448,  63, 1000, 255.98},
+    {{"mi355x", "", ""},                                    "MI355X",                        "AMD",    78.6,  78.6, 157.3,     0, 2516.6, 2516.6,   5033,   5033, 10066, 288,  8000, 256, 256, 535.5,  63, 1400, 287.98},
+    {{"mi350x", "", ""},                                    "MI350X",                        "AMD",     72.1,  72.1, 144.2,     0, 2306.9, 2306.9, 4613.7, 4613.7, 9227.5, 288,  8000, 256, 256, 535.5,  63, 1000},
+    {{"ryzen_ai_max_395", "strix_halo", "radeon_8060s"},    "Ryzen AI Max+ 395 (Radeon 8060S)","AMD",        0,     0,  29.7,     0,   59.4,   59.4,      0,   59.4,     0, 128,   256,  32,  40,     0,   0,  120},
     {{"gaudi2", "", ""},                                    "Gaudi2",                        "Intel",     0,     0,     0,     0,    432,      0,    865,      0,     0,  96,  2460,  48,   0,   300,  31,  600},
     {{"gaudi3", "", ""},                                    "Gaudi3",                        "Intel",     0,     0,   229,   459,   1677,    459,   1677,      0,     0, 128,  3700,  96,   0,   600,  63,  900},
     {{"tpu_v4", "", ""},                                    "TPU v4",                        "Google",    0,     0,     0,     0,    275,      0,      0,    275,     0,  32,  1200, 128,   2,   270,   0,  192},
@@ -59,8 +75,11 @@ inline constexpr device devices[]{
     {{"apple_m2_pro", "", ""},                              "Apple M2 Pro",                  "Apple",     0,     0,   6.8,     0,    6.8,    6.8,      0,      0,     0,   0, 204.8,  24,  19,     0,   0,    0},
     {{"apple_m2_max", "", ""},                              "Apple M2 Max",                  "Apple",     0,     0,  13.6,     0,   13.6,   13.6,      0,      0,     0,   0, 409.6,  48,  38,     0,   0,    0},
     {{"apple_m2_ultra", "", ""},                            "Apple M2 Ultra",                "Apple",     0,     0,  27.2,     0,   27.2,   27.2,      0,      0,     0,   0, 819.2,  96,  76,     0,   0,    0},
+    {{"apple_m3", "", ""},                                  "Apple M3",                      "Apple",      0,     0,   3.5,     0,    3.5,    3.5,      0,      0,     0,   0, 102.4,   0,  10,     0,   0,    0},
+    {{"apple_m3_pro", "", ""},                              "Apple M3 Pro",                  "Apple",      0,     0,   6.4,     0,    6.4,    6.4,      0,      0,     0,   0, 153.6,   0,  18,     0,   0,    0},
     {{"apple_m3_max_40c", "apple_m3_max", ""},              "Apple M3 Max (40c)",            "Apple",     0,     0,  14.2,     0,   14.2,   14.2,      0,      0,     0,   0, 409.6,  48,  40,     0,   0,    0},
     {{"apple_m3_ultra_80c", "apple_m3_ultra", ""},          "Apple M3 Ultra (80c)",          "Apple",     0,     0,  28.2,     0,   28.2,   28.2,      0,      0,     0,   0, 819.2,  96,  80,     0,   0,    0},
+    {{"apple_m4", "", ""},                                  "Apple M4",                      "Apple",      0,     0,   4.3,     0,    4.3,    4.3,      0,      0,     0,   0,   120,   0,  10,     0,   0,    0},
     {{"apple_m4_pro_20c", "apple_m4_pro", ""},              "Apple M4 Pro (20c)",            "Apple",     0,     0,   9.2,     0,    9.2,    9.2,      0,      0,     0,   0,   273,   0,  20,     0,   0,    0},
     {{"apple_m4_max_40c", "apple_m4_max", ""},              "Apple M4 Max (40c)",            "Apple",     0,     0,  18.4,     0,   18.4,   18.4,      0,      0,     0,   0,   546,   0,  40,     0,   0,    0},
     {{"apple_m5_max_40c", "apple_m5_max", ""},              "Apple M5 Max (40c)",            "Apple",     0,     0,     0,     0,      0,      0,      0,      0,     0,   0,   614,   0,  40,     0,   0,    0},
@@ -71,10 +90,136 @@ inline constexpr device devices[]{
 };
 // clang-format on
 
-/// The device with this name. Returns null if there is none.
+/// A configuration of a device with unified memory, which is sold with several memory sizes.
+struct device_memory_size {
+    string_ref device_name;
+    string_ref names[2];
+    string_ref title;
+    double gigabytes;
+    double visible_gibibytes;
+};
+
+namespace detail {
+
+// Apple: Metal's recommendedMaxWorkingSetSize, approximated as 2/3 of up to 32 GiB, else 3/4. Source: logs of llama.cpp
+// (`ggml_metal_init`) with 11453.25, 22906.50, 28991.03 and 51539.61 MB, which are these fractions of 16, 32, 36 and
+// 64 GiB. One newer log has 12713.12 MB. Memory sizes are unverified.
+// clang-format off
+inline constexpr device_memory_size device_memory_sizes[]{
+    {"apple_m1",          {"apple_m1_8gb", ""},             "Apple M1 8GB",           8.59,  5.333},
+    {"apple_m1",          {"apple_m1_16gb", ""},            "Apple M1 16GB",         17.18,  10.67},
+    {"apple_m1_pro",      {"apple_m1_pro_16gb", ""},        "Apple M1 Pro 16GB",     17.18,  10.67},
+    {"apple_m1_pro",      {"apple_m1_pro_32gb", ""},        "Apple M1 Pro 32GB",     34.36,  21.33},
+    {"apple_m1_max",      {"apple_m1_max_32gb", ""},        "Apple M1 Max 32GB",     34.36,  21.33},
+    {"apple_m1_max",      {"apple_m1_max_64gb", ""},        "Apple M1 Max 64GB",     68.72,     48},
+    {"apple_m1_ultra",    {"apple_m1_ultra_64gb", ""},      "Apple M1 Ultra 64GB",   68.72,     48},
+    {"apple_m1_ultra",    {"apple_m1_ultra_128gb", ""},     "Apple M1 Ultra 128GB",  137.4,     96},
+    {"apple_m2",          {"apple_m2_8gb", ""},             "Apple M2 8GB",           8.59,  5.333},
+    {"apple_m2",          {"apple_m2_16gb", ""},            "Apple M2 16GB",         17.18,  10.67},
+    {"apple_m2",          {"apple_m2_24gb", ""},            "Apple M2 24GB",         25.77,     16},
+    {"apple_m2_pro",      {"apple_m2_pro_16gb", ""},        "Apple M2 Pro 16GB",     17.18,  10.67},
+    {"apple_m2_pro",      {"apple_m2_pro_32gb", ""},        "Apple M2 Pro 32GB",     34.36,  21.33},
+    {"apple_m2_max",      {"apple_m2_max_32gb", ""},        "Apple M2 Max 32GB",     34.36,  21.33},
+    {"apple_m2_max",      {"apple_m2_max_64gb", ""},        "Apple M2 Max 64GB",     68.72,     48},
+    {"apple_m2_max",      {"apple_m2_max_96gb", ""},        "Apple M2 Max 96GB",     103.1,     72},
+    {"apple_m2_ultra",    {"apple_m2_ultra_64gb", ""},      "Apple M2 Ultra 64GB",   68.72,     48},
+    {"apple_m2_ultra",    {"apple_m2_ultra_128gb", ""},     "Apple M2 Ultra 128GB",  137.4,     96},
+    {"apple_m2_ultra",    {"apple_m2_ultra_192gb", ""},     "Apple M2 Ultra 192GB",  206.2,    144},
+    {"apple_m3",          {"apple_m3_8gb", ""},             "Apple M3 8GB",           8.59,  5.333},
+    {"apple_m3",          {"apple_m3_16gb", ""},            "Apple M3 16GB",         17.18,  10.67},
+    {"apple_m3",          {"apple_m3_24gb", ""},            "Apple M3 24GB",         25.77,     16},
+    {"apple_m3_pro",      {"apple_m3_pro_18gb", ""},        "Apple M3 Pro 18GB",     19.33,     12},
+    {"apple_m3_pro",      {"apple_m3_pro_36gb", ""},        "Apple M3 Pro 36GB",     38.65,     27},
+    {"apple_m3_max_40c",  {"apple_m3_max_48gb", ""},        "Apple M3 Max 48GB",     51.54,     36},
+    {"apple_m3_max_40c",  {"apple_m3_max_64gb", ""},        "Apple M3 Max 64GB",     68.72,     48},
+    {"apple_m3_max_40c",  {"apple_m3_max_128gb", ""},       "Apple M3 Max 128GB",    137.4,     96},
+    {"apple_m3_ultra_80c",{"apple_m3_ultra_256gb", ""},     "Apple M3 Ultra 256GB",  274.9,    192},
+    {"apple_m3_ultra_80c",{"apple_m3_ultra_512gb", ""},     "Apple M3 Ultra 512GB",  549.8,    384},
+    {"apple_m4",          {"apple_m4_16gb", ""},            "Apple M4 16GB",         17.18,  10.67},
+    {"apple_m4",          {"apple_m4_24gb", ""},            "Apple M4 24GB",         25.77,     16},
+    {"apple_m4",          {"apple_m4_32gb", ""},            "Apple M4 32GB",         34.36,  21.33},
+    {"apple_m4_pro_20c",  {"apple_m4_pro_24gb", ""},        "Apple M4 Pro 24GB",     25.77,     16},
+    {"apple_m4_pro_20c",  {"apple_m4_pro_48gb", ""},        "Apple M4 Pro 48GB",     51.54,     36},
+    {"apple_m4_pro_20c",  {"apple_m4_pro_64gb", ""},        "Apple M4 Pro 64GB",     68.72,     48},
+    {"apple_m4_max_40c",  {"apple_m4_max_48gb", ""},        "Apple M4 Max 48GB",     51.54,     36},
+    {"apple_m4_max_40c",  {"apple_m4_max_64gb", ""},        "Apple M4 Max 64GB",     68.72,     48},
+    {"apple_m4_max_40c",  {"apple_m4_max_128gb", ""},       "Apple M4 Max 128GB",    137.4,     96},
+    {"apple_m5_max_40c",  {"apple_m5_max_48gb", ""},        "Apple M5 Max 48GB",     51.54,     36},
+    {"apple_m5_max_40c",  {"apple_m5_max_64gb", ""},        "Apple M5 Max 64GB",     68.72,     48},
+    {"apple_m5_max_40c",  {"apple_m5_max_128gb", ""},       "Apple M5 Max 128GB",    137.4,     96},
+};
+// clang-format on
+
+constexpr std::size_t num_memory_sizes = sizeof(device_memory_sizes) / sizeof(device_memory_sizes[0]);
+
+struct sized_devices {
+    device rows[num_memory_sizes]{};
+};
+
+/// The devices of `device_memory_sizes`: the device, with another name and memory.
+inline constexpr sized_devices devices_by_memory = [] {
+    sized_devices out;
+    for (std::size_t i = 0; i < num_memory_sizes; ++i) {
+        const device_memory_size& size = device_memory_sizes[i];
+        for (const device& d : devices)
+            if (d.names[0] == size.device_name) out.rows[i] = d;
+        device& row = out.rows[i];
+        row.names[0] = size.names[0];
+        row.names[1] = size.names[1];
+        row.names[2] = {};
+        row.title = size.title;
+        row.memory_gigabytes = size.gigabytes;
+        row.visible_gibibytes = size.visible_gibibytes;
+    }
+    return out;
+}();
+
+/// A name of a device in nvidia-smi, rocm-smi or common use, without the brand.
+struct device_alias {
+    literal alias;
+    literal name;
+};
+
+// clang-format off
+inline constexpr device_alias device_aliases[]{
+    {"H100 80GB HBM3",    "h100_sxm"},       {"H100 SXM5",         "h100_sxm"},       {"H100 SXM5 80GB",  "h100_sxm"},
+    {"H100 80GB",         "h100_sxm"},       {"H100 SXM 80GB",     "h100_sxm"},       {"H100 PCIe 80GB",  "h100_pcie"},
+    {"H200 141GB",        "h200_sxm"},       {"H200 SXM5",         "h200_sxm"},       {"H200 SXM 141GB",  "h200_sxm"},
+    {"B200 SXM6",         "b200_sxm"},       {"B200 180GB",        "b200_sxm"},       {"B300",            "b300_sxm"},
+    {"B300 SXM6 AC",      "b300_sxm"},       {"GB200 NVL72",       "gb200"},          {"GB300 NVL72",     "gb300"},
+    {"A100 SXM4 80GB",    "a100_sxm_80gb"},  {"A100 80GB",         "a100_sxm_80gb"},  {"A100 SXM4 40GB",  "a100_sxm_40gb"},
+    {"A100 40GB",         "a100_sxm_40gb"},  {"A100 80GB PCIe",    "a100_pcie_80gb"}, {"A100 80GB SXM",   "a100_sxm_80gb"},
+    {"A100 40GB PCIe",    "a100_pcie_40gb"}, {"A30 24GB",          "a30"},            {"L40S 48GB",       "l40s"},
+    {"V100 SXM2 32GB",    "v100_sxm2"},      {"V100 32GB",         "v100_sxm2"},      {"H800 80GB HBM3",  "h800_sxm"},
+    {"6000 Ada Generation", "rtx_6000_ada"}, {"A6000 48GB",        "rtx_a6000"},      {"3060 12GB",       "rtx_3060"},
+    {"3080 10GB",         "rtx_3080"},       {"PRO 6000 Blackwell Server Edition", "rtx_pro_6000_blackwell_server"},
+    {"Grace Blackwell GB10", "gb10"},        {"Spark",             "gb10"},           {"Rubin NVL144",    "rubin"},
+    {"Vera Rubin NVL72",  "rubin"},          {"Vera Rubin",        "rubin"},          {"R200",            "rubin"},
+    {"MI300X OAM",        "mi300x"},         {"MI325X OAM",        "mi325x"},         {"MI350X OAM",      "mi350x"},
+    {"MI355X OAM",        "mi355x"},         {"Ryzen AI Max 395",  "ryzen_ai_max_395"}, {"8060S",         "ryzen_ai_max_395"},
+    {"8060S Graphics",    "ryzen_ai_max_395"}, {"Strix Halo 128GB", "ryzen_ai_max_395"},
+};
+// clang-format on
+
+}  // namespace detail
+
+/// The device with this name, with or without its brand: `h100_sxm`, `NVIDIA H100 80GB HBM3`, `4090`, `M3 Max 64GB`.
+/// Returns null if there is none.
 [[nodiscard]] constexpr const device* find_device(string_ref name) noexcept {
     for (const device& d : devices)
         if (has_name(d, name)) return &d;
+    for (const device& d : detail::devices_by_memory.rows)
+        if (has_name(d, name)) return &d;
+    const string_ref model = detail::without_brand(name);
+    if (model.empty()) return nullptr;
+    for (const device& d : devices)
+        if (detail::has_name_without_brand(d, model)) return &d;
+    for (const device& d : detail::devices_by_memory.rows)
+        if (detail::has_name_without_brand(d, model)) return &d;
+    for (const detail::device_alias& a : detail::device_aliases)
+        if (detail::same_device_name(a.alias, model))
+            for (const device& d : devices)
+                if (d.names[0] == string_ref(a.name)) return &d;
     return nullptr;
 }
 

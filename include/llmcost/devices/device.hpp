@@ -11,8 +11,8 @@ namespace llmcost {
 
 /// The datasheet figures of a processor; 0 where the datasheet has none.
 ///
-/// Peaks are for dense operands, in TFLOP/s (int8: TOP/s). Bytes are decimal. Links are per direction and device. The
-/// first entry of `names` is used in output.
+/// Peaks are for dense operands, in TFLOP/s (int8: TOP/s). Bytes are decimal, except `visible_gibibytes`. Links are per
+/// direction and device. The first entry of `names` is used in output.
 struct device {
     static constexpr std::size_t max_names = 3;
 
@@ -28,13 +28,14 @@ struct device {
     double fp8 = 0;
     double int8 = 0;
     double fp4 = 0;
-    double memory_gigabytes = 0;
+    double memory_gigabytes = 0;      ///< marketing size
     double memory_bandwidth = 0;      ///< GB/s
     double cache_megabytes = 0;       ///< last-level cache
     double num_compute_units = 0;     ///< streaming multiprocessors, compute units or cores
     double link_bandwidth = 0;        ///< GB/s to devices of the same node
     double pcie_bandwidth = 0;        ///< GB/s
     double thermal_design_watts = 0;  ///< thermal design power of the board
+    double visible_gibibytes = 0;     ///< memory that the driver reports to programs (cudaMemGetInfo), in GiB
     double price_per_hour = 0;        ///< set by the user, in any currency
     double devices_per_node = 0;      ///< devices joined by links; 0: at most eight
     double network_bandwidth = 0;     ///< GB/s to other nodes, set by the user
@@ -56,6 +57,10 @@ struct device {
             case dtype::complex64: break;
         }
         return 0;
+    }
+    /// The bytes that programs can allocate: those that the driver reports, else the marketing size; 0 if unknown.
+    [[nodiscard]] constexpr double memory_bytes() const noexcept {
+        return visible_gibibytes > 0 ? visible_gibibytes * 1024 * 1024 * 1024 : memory_gigabytes * 1e9;
     }
     friend constexpr bool operator==(const device&, const device&) = default;
 };
@@ -88,6 +93,37 @@ constexpr bool same_device_name(string_ref a, string_ref b) noexcept {
         if (c != right.next()) return false;
         if (c == 0) return true;
     }
+}
+
+/// A name without leading vendors and brands: `RTX 4090` and `4090` for `NVIDIA GeForce RTX 4090`.
+constexpr string_ref without_brand(string_ref name) noexcept {
+    constexpr literal brands[]{"nvidia",   "geforce", "quadro", "tesla", "rtx",    "gtx",   "amd",
+                               "instinct", "radeon",  "apple",  "intel", "google", "cloud", "dgx"};
+    const auto is_separator = [](char c) { return c == ' ' || c == '_' || c == '-'; };
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        while (!name.empty() && is_separator(name.front())) name.remove_prefix(1);
+        for (const literal brand : brands) {
+            std::size_t n = 0;
+            const auto lowered = [&](std::size_t i) {
+                return name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+            };
+            while (n < name.size() && brand[n] != 0 && lowered(n) == brand[n]) ++n;
+            // "RTX4090" has no separator
+            if (brand[n] != 0 || n == name.size() || !(is_separator(name[n]) || (name[n] >= '0' && name[n] <= '9')))
+                continue;
+            name.remove_prefix(n);
+            is_changed = true;
+        }
+    }
+    return name;
+}
+
+/// Whether a name without brand is the name of a device without its brand.
+constexpr bool has_name_without_brand(const device& d, string_ref name) noexcept {
+    for (const string_ref known : d.names)
+        if (!known.empty() && same_device_name(without_brand(known), name)) return true;
+    return same_device_name(without_brand(d.title), name);
 }
 
 }  // namespace detail

@@ -31,6 +31,7 @@ inline constexpr device_figure device_figures[]{
     {"peak_tflops", "int8",            &device::int8},
     {"peak_tflops", "fp4",             &device::fp4},
     {"memory",      "gigabytes",       &device::memory_gigabytes},
+    {"memory",      "visible_gibibytes", &device::visible_gibibytes},
     {"memory",      "bandwidth_gbps",  &device::memory_bandwidth},
     {"memory",      "cache_megabytes", &device::cache_megabytes},
     {"links",       "bandwidth_gbps",  &device::link_bandwidth},
@@ -62,7 +63,8 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         if (known) continue;
         if (group == "peak_tflops")
             throw_unsupported(member, "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
-        if (group == "memory") throw_unsupported(member, "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
+        if (group == "memory")
+            throw_unsupported(member, "expected gigabytes, visible_gibibytes, bandwidth_gbps, cache_megabytes or type");
         if (group == "links")
             throw_unsupported(member, "expected bandwidth_gbps, pcie_gbps, node_devices, network_gbps or type");
         throw_unsupported(member,

@@ -69,6 +69,11 @@ stored_tensors read_safetensors_index(const std::string& path, const safetensors
 
 }  // namespace detail
 
+/// Whether two tensors of safetensors files have the same type, sizes and data. Reads up to the first difference.
+///
+/// Throws: `io` for a file that cannot be read.
+[[nodiscard]] bool has_equal_data(const stored_tensor& a, const stored_tensor& b);
+
 /// The tensors of a safetensors file, of an index (`*.json`) with its shards, or of a model's folder:
 /// `model.safetensors`, else `model.safetensors.index.json`. Reads headers only.
 ///

@@ -17,6 +17,8 @@ struct stored_tensor {
     std::string type;                  ///< as the file's format calls it: `BF16`, `Q4_K`
     std::vector<std::uint64_t> sizes;  ///< in PyTorch's order, the last one lies densest
     std::uint64_t bytes = 0;
+    std::string file{};        ///< path of the safetensors file; empty for other formats
+    std::uint64_t offset = 0;  ///< first byte of the data in `file`
 };
 
 /// What all tensors of one type hold.

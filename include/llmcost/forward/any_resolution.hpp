@@ -29,8 +29,9 @@ constexpr void add_grid(family_config& family, std::size_t i, std::int64_t rows,
     family[grids + i / grids_in_one] |= (rows << 4 | columns) << (8 * (i % grids_in_one));
 }
 
-/// Sizes of `image_grid_pinpoints` in tiles; where the key is left out, all grids of up to `default_value` by `default_value`
-/// tiles, or LLaVA-NeXT's five.
+/// Parses the sizes of `image_grid_pinpoints` in tiles.
+///
+/// Default: all grids of up to `default_value` by `default_value` tiles, or LLaVA-NeXT's five.
 constexpr void parse_grids(config_view json, family_config& family, std::int64_t side, std::int64_t default_value) {
     const auto listed = json.optional_array("image_grid_pinpoints");
     std::size_t n = 0;
@@ -121,7 +122,7 @@ struct grid {
 
 /// Returns the image shape: tiles of the best grid plus the full image, with `patches` states along each side. A
 /// newline token ends each row of the unpadded grid.
-constexpr media_shapes show_grid(const model& m, const workload& load, std::int64_t patches) {
+constexpr media_shapes compute_grid_shapes(const model& m, const workload& load, std::int64_t patches) {
     const std::int64_t side = m.components[0].config.vision.image_height;
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
     const std::int64_t width = load.image_width > 0 ? load.image_width : side;
@@ -142,7 +143,9 @@ constexpr media_shapes show_grid(const model& m, const workload& load, std::int6
     return m.components[0].config.vision.image_height / m.components[0].config.vision.patch_size;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) { return show_grid(m, load, patches_along(m)); }
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return compute_grid_shapes(m, load, patches_along(m));
+}
 
 /// Packs tile features into one sequence: (tiles of all images, patches, width) -> (tokens, width). The full image
 /// precedes the tiles, which are ordered by grid rows.

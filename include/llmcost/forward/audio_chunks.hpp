@@ -40,9 +40,10 @@ struct audio_layer {
         const tensor q = heads("q_proj", true), k = heads("k_proj", key_bias), v = heads("v_proj", true);
         const tensor mixed = t.call("out_proj", projection, packed_scaled_dot_product_attention(t, q, k, v, runs));
         const tensor middle = t.add(x, t.leave(attention, mixed));
-        const tensor hidden = t.call("fc1", linear{width, inner, true}, t.call("final_layer_norm", layer_norm, middle));
-        const tensor h = t.call("activation_fn", activation_module{ctx.config.hidden_act}, hidden);
-        return t.add(middle, t.call("fc2", linear{inner, width, true}, h));
+        tensor h = t.call("final_layer_norm", layer_norm, middle);
+        h = t.call("fc1", mlp_child<linear>{{width, inner, true}}, h);
+        h = t.call("activation_fn", mlp_child<activation_module>{{ctx.config.hidden_act}}, h);
+        return t.add(middle, t.call("fc2", last_mlp_child<linear>{{inner, width, true}}, h));
     }
 };
 

@@ -54,7 +54,7 @@ constexpr void check_window(const model& m, const recording& r, const workload& 
 }
 
 /// Two states are pooled to a token.
-constexpr media_shapes show_pooled(const model& m, const workload& load) {
+constexpr media_shapes compute_pooled_shapes(const model& m, const workload& load) {
     const recording r = recording_of(m.audio_preprocessing, load);
     check_window(m, r, load);
     return make_audio_shapes(m, r, r.states() / 2);

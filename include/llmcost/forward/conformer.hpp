@@ -161,12 +161,12 @@ struct conformer_adapter {
     constexpr tensor forward(trace& t, const tensor& x) const {
         const norm_module normed{norm_kind::layer, s.width};
         const convolution_1d strided_conv{s.width, 2 * s.width, kernel, stride, stride / 2};
-        const auto pick = [&](literal norm_name, literal name) {
+        const auto route = [&](literal norm_name, literal name) {
             const tensor h = t.call(name, strided_conv, t.call(norm_name, normed, x).transpose(1, 2));
             return t.call("activation", gated_channels{}, h).transpose(1, 2);
         };
-        const tensor residual = pick("residual_layer_norm", "residual_conv");
-        tensor h = t.call("self_attn", conformer_attention{s}, pick("self_attn_layer_norm", "self_attn_conv"));
+        const tensor residual = route("residual_layer_norm", "residual_conv");
+        tensor h = t.call("self_attn", conformer_attention{s}, route("self_attn_layer_norm", "self_attn_conv"));
         h = t.add(dropout(t, "self_attn_dropout", h), residual);
         return t.add(t.call("ffn", conformer_feed_forward{s}, t.call("ffn_layer_norm", normed, h)), h);
     }

@@ -43,12 +43,12 @@ struct deepstack_features {
 }
 
 /// The text model's first layers, one for each that hands something on, add it.
-constexpr void parse_config(config_view, model& m) {
+constexpr void parse_config(config_view json, model& m) {
     const layer_plan original_layers = m.config.layers;
     for (std::int64_t i = 0; i < m.config.num_hidden_layers; ++i) {
         layer_spec kind = original_layers[i];
         if (i < m.components[0].config.family[deep]) kind.family_tag = deep_layer;
-        (void)m.config.layers.set(i, kind);
+        set_layer(json, m.config, i, kind);
     }
 }
 

@@ -65,7 +65,7 @@ constexpr void make_buckets(trace& t, std::int64_t sequence) {
 }
 
 /// (B, S, heads · d) -> (B · heads, S, d).
-constexpr tensor in_heads(const layer_context& ctx, trace& t, const tensor& x) {
+constexpr tensor split_heads(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t heads = ctx.config.num_attention_heads, d = ctx.config.head_dim;
     const tensor split = x.view({x.dim(0), x.dim(1), heads, d}).permute({0, 2, 1, 3});
     return t.contiguous(split).view({x.dim(0) * heads, x.dim(1), d});
@@ -77,7 +77,7 @@ constexpr tensor root(trace& t, const tensor& x) { return t.to(t.sqrt(t.mul_scal
 /// Projects the relative position embeddings; one copy per sequence.
 constexpr tensor project_places(const layer_context& ctx, trace& t, literal name, const tensor& places) {
     const std::int64_t width = ctx.config.num_attention_heads * ctx.config.head_dim, batch = t.load().batch;
-    tensor x = in_heads(ctx, t, t.call(name, linear{ctx.config.hidden_size, width, true}, places)).unsqueeze(0);
+    tensor x = split_heads(ctx, t, t.call(name, linear{ctx.config.hidden_size, width, true}, places)).unsqueeze(0);
     const tensor spread = t.copy(x.expand({batch, x.dim(1), x.dim(2), x.dim(3)}));
     return spread.view({batch * x.dim(1), x.dim(2), x.dim(3)});
 }
@@ -89,7 +89,7 @@ constexpr tensor project_places_with_shared_weights(const layer_context& ctx, tr
 }
 
 /// Gathers the scores of the relative positions. The backward reads the scores that it gathers from.
-constexpr tensor pick(trace& t, const tensor& scores) {
+constexpr tensor route(trace& t, const tensor& scores) {
     t.save_for_backward(scores);
     return t.gather(scores, {scores.dim(0), scores.dim(1), scores.dim(1)});
 }
@@ -120,12 +120,12 @@ constexpr tensor score_places(const layer_context& ctx, trace& t, const tensor& 
     tensor sum;
     if (o[content_to_place] != 0) {
         const tensor scale = root(t, q);
-        const tensor found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
+        const tensor found = route(t, t.bmm(q, place_k.transpose(-1, -2)));
         sum = t.add_scalar(t.div(found, scale));  // added to zero
     }
     if (o[place_to_content] != 0) {
         const tensor scale = root(t, k);
-        const tensor found = pick(t, t.bmm(k, place_q.transpose(-1, -2)));
+        const tensor found = route(t, t.bmm(k, place_q.transpose(-1, -2)));
         const tensor scaled = t.div(found.transpose(-1, -2), scale);
         if (o[content_to_place] != 0)
             t.add_(sum, scaled);
@@ -142,9 +142,9 @@ constexpr tensor disentangled_attention(const layer_context& ctx, trace& t, cons
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), heads = ctx.config.num_attention_heads,
                        d = ctx.config.head_dim;
     const linear projection{ctx.config.hidden_size, heads * d, true};
-    const tensor q = in_heads(ctx, t, t.call("query_proj", projection, x));
-    const tensor k = in_heads(ctx, t, t.call("key_proj", projection, x));
-    const tensor v = in_heads(ctx, t, t.call("value_proj", projection, x));
+    const tensor q = split_heads(ctx, t, t.call("query_proj", projection, x));
+    const tensor k = split_heads(ctx, t, t.call("key_proj", projection, x));
+    const tensor v = split_heads(ctx, t, t.call("value_proj", projection, x));
     const recorder::fused_kernel_guard fused{
         t, fused_attention_kernel(q.view({batch, heads, sequence, d}), heads, ctx.inputs->pattern, sequence)};
     tensor scores = t.bmm(q, t.div(k.transpose(-1, -2), root(t, q)));

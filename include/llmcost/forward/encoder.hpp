@@ -160,6 +160,7 @@ struct intermediate_block {
     literal norm_before = "";
 
     static constexpr role module_role = role::mlp;
+    static constexpr bool continues_block = true;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Intermediate"); }
     constexpr tensor forward(trace& t, const tensor& x) const {

@@ -173,8 +173,10 @@ constexpr tensor stack_attention_block(const layer_context& ctx, trace& t, const
 
 constexpr tensor stack_mlp(trace& t, bool norm_first, const stack_sizes& s, const tensor& x) {
     tensor h = norm_first ? stack_norm(t, "final_layer_norm", x) : x;
-    h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, h));
-    h = t.call("fc2", linear{s.inner, s.width, true}, functional_dropout(t, h, dropout_position::mlp));
+    h = t.call("fc1", mlp_child<linear>{{s.width, s.inner, true}}, h);
+    h = t.call("activation_fn", mlp_child<activation_module>{{s.act}}, h);
+    h = t.call("fc2", last_mlp_child<linear>{{s.inner, s.width, true}},
+               functional_dropout(t, h, dropout_position::mlp));
     const tensor sum = t.add(x, functional_dropout(t, h, dropout_position::hidden));
     return norm_first ? sum : stack_norm(t, "final_layer_norm", sum);
 }

@@ -52,10 +52,14 @@ constexpr tensor embed_in_module(const layer_context& ctx, trace& t, forward_fun
         {.name = "embeddings", .class_of_module = ctx.class_of(type), .module_role = role::embedding}, part, ctx, t);
 }
 
+/// Registers the buffers `position_ids` and `token_type_ids`, one int64 vector each.
+constexpr void register_position_buffers(const layer_context& ctx, trace& t) {
+    t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));
+}
+
 /// Sum of word, segment and position embeddings, followed by norm and dropout: (B, S, width).
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    // `position_ids` and `token_type_ids`, one int64 vector each.
-    t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));
+    register_position_buffers(ctx, t);
     const tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t)));
 }

@@ -70,7 +70,7 @@ struct encoder_feed_forward {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = frames_of(m.audio_preprocessing, load)}};
 }

@@ -141,7 +141,7 @@ private:
 
 enum family_config_index : std::uint8_t { out_hidden_size, inner, act, max_image_tokens };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0)
         throw_description_error("this model accepts images of any size; use --image WIDTHxHEIGHT");

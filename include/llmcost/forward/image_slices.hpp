@@ -168,7 +168,7 @@ struct merger {
     }
 };
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const pictures_of image = cut(m, load);
     std::int64_t reduction = m.family[fourfold] != 0 || m.family[insert_layer_id] < 0 ? 1 : 4;
     for (std::int64_t i = 0; i < m.family[rounds]; ++i) reduction *= 4;

@@ -38,7 +38,7 @@ namespace llmcost {
 }
 
 /// Entry of a stage in the list that begins at family key `at`.
-[[nodiscard]] constexpr std::int64_t of_stage(const model_config& config, std::size_t offset, std::int64_t stage) {
+[[nodiscard]] constexpr std::int64_t stage_entry(const model_config& config, std::size_t offset, std::int64_t stage) {
     return config.family[offset + static_cast<std::size_t>(stage)];
 }
 
@@ -156,8 +156,9 @@ constexpr tensor classify_sequential(const layer_context& ctx, trace& t, const t
 
 /// A linear layer and dropout, in a module `output` of class `type`.
 constexpr tensor project_in_output(const layer_context& ctx, trace& t, literal type, std::int64_t in, std::int64_t out,
-                                   const tensor& x, dropout_position place = dropout_position::hidden) {
-    const module_info output{.name = "output", .class_of_module = ctx.class_of(type)};
+                                   const tensor& x, dropout_position place = dropout_position::hidden,
+                                   role module_role = role::none) {
+    const module_info output{.name = "output", .class_of_module = ctx.class_of(type), .module_role = module_role};
     t.enter(output);
     return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, out, true}, x), place));
 }

@@ -10,18 +10,12 @@
 // MLPs whose modules are direct children of the decoder layer.
 namespace llmcost {
 
-/// A layer of the reference has the feed-forward block's children among its own.
-template <class L>
-struct mlp_child : L {
-    static constexpr role module_role = role::mlp;
-};
-
-/// Children of a feed-forward block that a layer has among its own.
+/// Children of an MLP that a layer has among its own.
 constexpr tensor mlp_in_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     tensor h = t.call("fc1", mlp_child<linear>{{width, inner, true}}, x);
     h = t.call("activation_fn", mlp_child<activation_module>{{ctx.config.hidden_act}}, h);
-    return t.call("fc2", mlp_child<linear>{{inner, width, true}}, functional_dropout(t, h, dropout_position::mlp));
+    return t.call("fc2", last_mlp_child<linear>{{inner, width, true}}, functional_dropout(t, h, dropout_position::mlp));
 }
 
 constexpr tensor inline_mlp_layer(const layer_context& ctx, trace& t, const tensor& x) {

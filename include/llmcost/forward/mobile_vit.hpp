@@ -23,7 +23,7 @@ enum family_config_index : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::int64_t neck(const model_config& config, std::int64_t i) {
-    return of_stage(config, necks, i);
+    return stage_entry(config, necks, i);
 }
 
 /// A convolution, and a batch norm and an activation where there are such.
@@ -93,7 +93,7 @@ constexpr tensor segment(const layer_context& ctx, trace& t, std::int64_t in, co
     const auto dilated_conv = [&](std::int64_t i) {
         block dilated_block = pointwise;
         dilated_block.kernel_size = 3;
-        dilated_block.dilation = of_stage(ctx.config, rates, i);
+        dilated_block.dilation = stage_entry(ctx.config, rates, i);
         return t.call({"convs", i + 1}, dilated_block, x);
     };
     const tensor first = dilated_conv(0), second = dilated_conv(1), third = dilated_conv(2);

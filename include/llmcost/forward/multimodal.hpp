@@ -105,15 +105,15 @@ constexpr void encode_images(const layer_context& ctx, trace& t, const Look& enc
     const workload load = t.load();
     const bool images = has_images(t), videos = has_videos(t);
     const media_shapes shapes = images || videos ? ctx.spec.compute_media_shapes(ctx.model, load) : media_shapes{};
-    const auto show = [&](const media_shape& shape, std::int64_t n) {
+    const auto add_media = [&](const media_shape& shape, std::int64_t n) {
         const recorder::workload_guard pictured{
             t, image_workload(load, load.batch * n * shape.num_tiles, shape.height, shape.width)};
         encode();
     };
-    if (images) show(shapes.image, load.images);
+    if (images) add_media(shapes.image, load.images);
     if (videos) {
         const recorder::shared_parameters_guard shared_parameters{t, images};
-        show(shapes.video, load.videos);
+        add_media(shapes.video, load.videos);
     }
     if (images || videos) return;
     const recorder::not_executed_guard quiet{t};

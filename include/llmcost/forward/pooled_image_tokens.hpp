@@ -43,7 +43,7 @@ struct projector_of_pools {
 };
 
 /// Image shapes: images are resized to the encoder's size; the number of tokens is fixed.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     const std::int64_t wanted = projector_of_pools::root(m.family[tokens_per_image]),
                        side = image.image_height / image.patch_size;

@@ -78,9 +78,9 @@ struct former_intermediate {
 constexpr std::uint8_t crosses = 1;
 
 /// Sets cross-attention in one of every `cross_attention_frequency` layers.
-constexpr void plan_former(config_view, model_config& config) {
+constexpr void plan_former(config_view json, model_config& config) {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
-        (void)config.layers.set(i, {.family_tag = i % config.family[crosses_every] == 0 ? crosses : std::uint8_t{0}});
+        set_layer(json, config, i, {.family_tag = i % config.family[crosses_every] == 0 ? crosses : std::uint8_t{0}});
 }
 
 /// Q-Former layer: self-attention, cross-attention in tagged layers, and separate MLPs for queries and text.
@@ -130,7 +130,7 @@ constexpr tensor forward_qformer_encoder(const layer_context& ctx, trace& t, ten
 
 enum family_config_index : std::uint8_t { queries };
 
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
     const vision_config& image = m.components[0].config.vision;
     return {.image = {.num_tokens = m.family[queries], .height = image.image_height, .width = image.image_width}};
 }

@@ -161,7 +161,7 @@ struct bounds_rule {
 };
 
 /// What a processor makes of images and videos: sides that are multiples of merged patches, pixels within bounds.
-constexpr media_shapes show_within(const model& m, const workload& load, bounds_rule rule) {
+constexpr media_shapes compute_shapes_within(const model& m, const workload& load, bounds_rule rule) {
     const family_config& tower = m.components[0].config.family;
     const std::int64_t factor = tower[patch] * tower[merge], pair = tower[frames];
     const auto merged = [&](const resized& size) { return size.height / factor * (size.width / factor); };
@@ -186,7 +186,9 @@ constexpr media_shapes show_within(const model& m, const workload& load, bounds_
     return out;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) { return show_within(m, load, {}); }
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
+    return compute_shapes_within(m, load, {});
+}
 
 /// Positions in time are numbers times an interval of 1.0: one for each grid (`get_vision_position_ids`).
 constexpr void place_in_time(const layer_context& ctx, trace& t) {

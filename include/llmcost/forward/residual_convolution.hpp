@@ -52,7 +52,7 @@ enum stage_config_index : std::uint8_t { first_stage_stride = 2, stages, widths,
 /// Traces a stage, whose first layer changes width and resolution.
 template <class Layer>
 constexpr tensor forward_stage(const layer_context& ctx, trace& t, std::int64_t i, std::int64_t in, const tensor& x) {
-    const std::int64_t out = of_stage(ctx.config, widths, i), depth = of_stage(ctx.config, depths, i);
+    const std::int64_t out = stage_entry(ctx.config, widths, i), depth = stage_entry(ctx.config, depths, i);
     const std::int64_t stride = i == 0 ? ctx.config.family[first_stage_stride] : 2;
     const module_info module{.name = "stages", .index = i, .class_of_module = ctx.class_of("Stage")};
     const module_info layers{.name = "layers", .class_of_module = {"", "Sequential"}};
@@ -79,7 +79,7 @@ constexpr tensor forward_stages(const layer_context& ctx, trace& t, std::int64_t
     if (has_max_pool) x = t.call("pooler", max_pool_2d{3, 2, 1}, x);
     t.leave(embedder, x);
     t.enter(encoder);
-    for (std::int64_t i = 0, in = width; i < ctx.config.family[stages]; in = of_stage(ctx.config, widths, i++))
+    for (std::int64_t i = 0, in = width; i < ctx.config.family[stages]; in = stage_entry(ctx.config, widths, i++))
         x = forward_stage<Layer>(ctx, t, i, in, x);
     t.leave(encoder);
     return pool_if_classified(ctx, t, x);

@@ -23,15 +23,15 @@ enum family_config_index : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::int64_t reduction(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) >> 40;
+    return stage_entry(config, reductions, i) >> 40;
 }
 
 [[nodiscard]] constexpr std::int64_t patch(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) >> 20 & 0xfffff;
+    return stage_entry(config, reductions, i) >> 20 & 0xfffff;
 }
 
 [[nodiscard]] constexpr std::int64_t stride(const model_config& config, std::int64_t i) {
-    return of_stage(config, reductions, i) & 0xfffff;
+    return stage_entry(config, reductions, i) & 0xfffff;
 }
 
 /// Patches that overlap, as tokens, and a norm.
@@ -52,8 +52,8 @@ struct overlapping_patches {
 
 constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t i, literal name, const tensor& x,
                        std::int64_t& rows, std::int64_t& columns) {
-    const overlapping_patches patches{ctx.class_of("OverlapPatchEmbeddings"), x.dim(1), of_stage(ctx.config, widths, i),
-                                      patch(ctx.config, i), stride(ctx.config, i)};
+    const overlapping_patches patches{ctx.class_of("OverlapPatchEmbeddings"), x.dim(1),
+                                      stage_entry(ctx.config, widths, i), patch(ctx.config, i), stride(ctx.config, i)};
     const module_info m{.name = name, .class_of_module = patches.named, .module_role = role::embedding};
     t.enter(m);
     return t.leave(m, patches.forward(t, x, rows, columns));
@@ -84,7 +84,7 @@ constexpr tensor layers_of(const layer_context& ctx, trace& t, std::int64_t i, s
                            tensor x) {
     const bool drops_path = ctx.config.family[drops] != 0;
     x = t.call({"blocks", 0}, Layer{ctx, i, rows, columns, drops_path && i > 0}, x);
-    for (loop layer_loop = t.loop_modules(of_stage(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
+    for (loop layer_loop = t.loop_modules(stage_entry(ctx.config, depths, i) - 1, x, 1); layer_loop.next();)
         x = t.call({"blocks", layer_loop.index()}, Layer{ctx, i, rows, columns, drops_path}, x);
     return x;
 }

@@ -45,7 +45,7 @@ constexpr tensor pool_features(const layer_context& ctx, trace& t, const tensor&
 }
 
 /// As many places as before: each of the fewer becomes so many, and zeros fill up the rest.
-constexpr tensor more_places(const layer_context& ctx, trace& t, const tensor& x, std::int64_t places) {
+constexpr tensor upsample(const layer_context& ctx, trace& t, const tensor& x, std::int64_t places) {
     const std::int64_t squeeze_factor = ctx.config.family[wav2vec2_encoder::extra_size], width = ctx.config.hidden_size;
     const module_info up{.name = "upsample", .class_of_module = ctx.class_of("Upsampling")};
     t.enter(up);

@@ -64,7 +64,7 @@ constexpr tensor merge(const layer_context& ctx, trace& t, const stage_sizes& st
 /// The blocks of a stage, of which every other one shifts.
 template <class Block>
 constexpr tensor blocks_of(const layer_context& ctx, trace& t, std::int64_t i, const stage_sizes& stage, tensor x) {
-    const std::int64_t depth = of_stage(ctx.config, depths, i), pairs = depth / 2;
+    const std::int64_t depth = stage_entry(ctx.config, depths, i), pairs = depth / 2;
     // rates grow from zero in the first block of all
     const bool drops_path = ctx.config.family[drops] != 0;
     const auto pair = [&](std::int64_t block_index, bool drops_first) {
@@ -135,7 +135,7 @@ constexpr tensor within_windows(const layer_context& ctx, trace& t, const stage_
 }
 
 /// A stage's states as images, which nothing reads.
-constexpr void hand_out_as_images(trace& t, const tensor& x, std::int64_t rows, std::int64_t columns) {
+constexpr void return_as_images(trace& t, const tensor& x, std::int64_t rows, std::int64_t columns) {
     const recorder::detach_guard unread{t};
     (void)t.contiguous(x.view({x.dim(0), rows, columns, x.dim(2)}).permute({0, 3, 1, 2}));
 }
@@ -167,7 +167,8 @@ constexpr tensor stages(const layer_context& ctx, trace& t) {
             throw_description_error(
                 "the image is too small: the last stages have fewer patches along a side than a window");
         const bool shifts = minimum > reach && usual > reach && reach / 2 > 0;
-        const stage_sizes sizes{config.embedding_size << i, of_stage(config, heads, i), rows, columns, reach, shifts};
+        const stage_sizes sizes{
+            config.embedding_size << i, stage_entry(config, heads, i), rows, columns, reach, shifts};
         const module_info module{.name = "layers", .index = i, .class_of_module = ctx.class_of("Stage")};
         t.enter(module);
         x = blocks_of<Block>(ctx, t, i, sizes, x);
@@ -176,7 +177,7 @@ constexpr tensor stages(const layer_context& ctx, trace& t) {
             rows = (rows + 1) / 2;
             columns = (columns + 1) / 2;
         }
-        if (Images) hand_out_as_images(t, x, rows, columns);
+        if (Images) return_as_images(t, x, rows, columns);
         t.leave(module, x);
     }
     return t.leave(encoder, x);

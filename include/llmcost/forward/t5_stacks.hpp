@@ -203,7 +203,8 @@ constexpr tensor compute_logits(const layer_context& ctx, trace& t, tensor x) {
     }
     if (t.load().head == logits::last) x = t.slice(x, 1, 1);
     if (ctx.config.family[scales_output]) x = t.mul_scalar(x);
-    return t.call("lm_head", head_linear{{ctx.config.hidden_size, ctx.config.vocab_size, false, true}}, x);
+    const linear lm_head{ctx.config.hidden_size, ctx.config.vocab_size, false, ctx.config.tie_word_embeddings};
+    return t.call("lm_head", head_linear{lm_head}, x);
 }
 
 }  // namespace llmcost::t5_stacks

@@ -109,7 +109,7 @@ constexpr std::int64_t places_of(const model_config& config, const audio_preproc
     return frames;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
+constexpr media_shapes compute_media_shapes(const model& m, const workload& load) {
     const model_config& config = is_empty(m.spec->text_model.key) ? m.config : m.components[0].config;
     return {.audio = {.num_samples = num_audio_samples(m.audio_preprocessing, load),
                       .num_frames = places_of(config, m.audio_preprocessing, load)}};

@@ -19,16 +19,16 @@ namespace llmcost {
 
 /// The parts of a graph.
 ///
-/// - `module`: each layer of a list, and each leaf module outside of lists (EdgeShard's "module").
-/// - `layer`: each leaf module (EdgeShard's "layer").
+/// - `layer`: each item of a layer list, and each leaf module outside of lists (EdgeShard's "module").
+/// - `module`: each leaf module (EdgeShard's "layer").
 /// - `operation`: each operation.
-enum class graph_level : std::uint8_t { module, layer, operation };
+enum class graph_level : std::uint8_t { layer, module, operation };
 
 /// The granularity of a graph: a level, or a depth.
 ///
 /// With a depth, parts are modules that many levels below the model, and leaf modules above it.
 struct graph_granularity {
-    graph_level level = graph_level::module;
+    graph_level level = graph_level::layer;
     int depth = 0;  ///< 0: uses the level
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ private:
     void is(const tensor& v, std::int32_t number);
 
     std::vector<parameter> parameters_;
+    std::size_t num_awaited_ = 0;  ///< parameters that were declared as tied only
     std::unordered_map<std::string, std::int32_t> indices_by_name_;
     std::vector<std::int32_t> indices_by_storage_;
 };

@@ -42,8 +42,8 @@ private:
     bool is_created_ = false;
 };
 
-void write_atomically(const std::filesystem::path& root, const std::filesystem::path& directory, std::string_view content,
-                      std::string_view suffix);
+void write_atomically(const std::filesystem::path& root, const std::filesystem::path& directory,
+                      std::string_view content, std::string_view suffix);
 
 }  // namespace llmcost::detail::hub
 

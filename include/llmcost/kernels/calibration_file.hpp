@@ -48,7 +48,8 @@ private:
         throw_invalid_value(json, key, (expected + " number " + std::to_string(n)).c_str());
     }
     /// One number per layer shape.
-    const std::vector<std::int64_t>& parse_layer_shape_list(config_view json, literal key, std::size_t count, std::int64_t minimum);
+    const std::vector<std::int64_t>& parse_layer_shape_list(config_view json, literal key, std::size_t count,
+                                                            std::int64_t minimum);
     /// Throws: `config_error` for an unknown key, so that a misspelled key does not count as missing.
     static void check_keys(config_view object, std::initializer_list<literal> keys);
     template <class Row, std::size_t count>

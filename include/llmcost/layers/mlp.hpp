@@ -55,4 +55,16 @@ private:
     }
 };
 
+/// A layer of an MLP whose modules are direct children of a layer, such as `fc1` in BART.
+template <class L>
+struct mlp_child : L {
+    static constexpr role module_role = role::mlp;
+    static constexpr bool continues_block = true;
+};
+/// The layer that ends such an MLP.
+template <class L>
+struct last_mlp_child : L {
+    static constexpr role module_role = role::mlp;
+};
+
 }  // namespace llmcost

@@ -137,6 +137,7 @@ struct model_config {
     std::int64_t head_dim = 0;
     std::int64_t rotary_dim = 0;  ///< number of rotated elements per head
     std::int64_t max_position_embeddings = 0;
+    std::int64_t scaled_context = 0;   ///< tokens with the RoPE scaling of the file; 0: `max_position_embeddings`
     std::int64_t position_offset = 0;  ///< first used index of the position embedding table
     std::int64_t sliding_window = 0;   ///< tokens, of sliding and chunked layers; 0: none
     std::int64_t type_vocab_size = 0;
@@ -147,6 +148,8 @@ struct model_config {
         0;
     activation hidden_act = activation::silu;
     dtype dtype_of_weights = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
+    /// element type of recurrent states in inference engines: `mamba_ssm_dtype` or `mamba_ssm_cache_dtype`
+    dtype recurrent_state_dtype = dtype::unspecified;
     head_kind head = head_kind::causal_lm;
     bool tie_word_embeddings = false;
     bool attention_bias = false;  ///< of the query, key and value projections
@@ -175,6 +178,10 @@ struct model_config {
     dropout_set dropout_positions{};
     family_config family{};  ///< sizes of this family only, see `family_key`
     layer_plan layers{};
+    /// The longest sequence in tokens, with RoPE scaling; 0: unknown.
+    [[nodiscard]] constexpr std::int64_t context_length() const noexcept {
+        return scaled_context > 0 ? scaled_context : max_position_embeddings;
+    }
     friend constexpr bool operator==(const model_config&, const model_config&) = default;
 };
 

@@ -31,10 +31,10 @@ struct sparse_indexer {
         const trace::no_grad_guard picks{t};
         const tensor q = t.call("wq_b", linear{attention.config.q_lora_rank, heads * head_dim}, low)
                              .view({x.dim(0), x.dim(1), heads, head_dim});
-        return pick(t, x, q);
+        return route(t, x, q);
     }
     /// Selects tokens after the query projection: q (B, S, heads, dim).
-    constexpr tensor pick(trace& t, const tensor& x, const tensor& q) const {
+    constexpr tensor route(trace& t, const tensor& x, const tensor& q) const {
         const tensor k = t.call("k_norm", norm_module{norm_kind::layer, head_dim},
                                 t.call("wk", linear{attention.width, head_dim}, x));
         const tensor queries = apply_rotary(t, q),
@@ -60,7 +60,7 @@ private:
     }
     constexpr tensor update_key_cache(trace& t, const tensor& k) const {
         if (t.is_training()) return k;
-        const recorder::fused_kernel_guard appended{t, {.kind = fused_kernel_kind::cache}};
+        const recorder::fused_kernel_guard appended{t, {.kind = fused_kernel_kind::cache, .is_index_key = true}};
         const std::int64_t past = attention.pattern.cached_length;
         const tensor all = past > 0 ? t.cat({trace::buffer({k.dim(0), past, head_dim}), k}, 1) : t.cat({k}, 1);
         t.add_to_cache(all);

@@ -77,7 +77,7 @@ struct row_matrices {
 [[nodiscard]] tensor prefix(trace& t, const adapter& adapter_config, const tensor& text, std::int64_t layers,
                             std::int64_t width);
 /// Keys or values of one layer, copied for the cache: (batch, heads, tokens, head width).
-[[nodiscard]] tensor of_layer(trace& t, const tensor& prefix, const shape& sizes);
+[[nodiscard]] tensor layer_prefix(trace& t, const tensor& prefix, const shape& sizes);
 
 }  // namespace llmcost::adapter_parts
 

@@ -70,7 +70,12 @@ private:
     [[nodiscard]] bool is_vocabulary(std::int64_t rows) const noexcept {
         return rows == vocabulary_ || rows == device_rows_;
     }
-    [[nodiscard]] bool is_head() const noexcept { return open_.back().module_role == role::head; }
+    /// Whether an open module is a head, which may contain the layer that computes the logits.
+    [[nodiscard]] bool is_head() const noexcept {
+        for (const open_module& m : open_)
+            if (m.module_role == role::head) return true;
+        return false;
+    }
     [[nodiscard]] bool prompts(std::int64_t rows) const noexcept {
         return adapter_config_.is_prompt() && is_vocabulary(rows) && is_encoder_ == (encoders_ > 0);
     }

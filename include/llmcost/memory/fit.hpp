@@ -91,9 +91,9 @@ struct fit_figures {
     std::int64_t max_concurrency = 0;  ///< sequences of the requested length at the same time, with activations for all
 };
 
-/// The longest sequence that the model has positions for; `max_input` if it has no limit.
+/// The longest sequence that the model has positions for, with RoPE scaling; `max_input` if it has no limit.
 [[nodiscard]] constexpr std::int64_t longest_context(const model& m) noexcept {
-    return m.config.max_position_embeddings > 0 ? m.config.max_position_embeddings : max_input;
+    return m.config.context_length() > 0 ? m.config.context_length() : max_input;
 }
 
 /// The largest workloads that fit for inference, within the memory fraction of the engine.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <llmcost/analysis/counts.hpp>
@@ -10,6 +11,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 
@@ -30,6 +32,8 @@ struct engine_memory_profile {
     double gpu_memory_utilization;        ///< fraction of device memory that the engine may use
     bool has_paged_cache = true;          ///< false: the cache has exactly the size of the model's tensors
     bool is_from_log = false;             ///< `runtime_bytes` is taken from an engine log and includes activations
+    bool has_hybrid_cache_manager =
+        false;  ///< frees tokens outside of a window, and pages recurrent states (`block_pool`)
 };
 
 namespace detail {
@@ -43,8 +47,10 @@ inline constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
 inline constexpr engine_memory_profile engine_memory_profiles[]{
     {.name = "transformers", .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 0,
      .gpu_memory_utilization = 1.00, .has_paged_cache = false},
+    {.name = "pytorch",      .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 0,
+     .gpu_memory_utilization = 1.00, .has_paged_cache = false},
     {.name = "vllm",         .runtime_bytes = 133 * detail::MiB, .block_size = 16, .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 0.92},
+     .gpu_memory_utilization = 0.92, .has_hybrid_cache_manager = true},
     {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 1.00},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
@@ -72,6 +78,8 @@ struct kv_cache_capacity {
     count bytes{};
     std::int64_t num_blocks = 0;
     std::int64_t num_tokens = 0;
+    std::int64_t num_groups = 1;  ///< groups of layers, each with its own block table
+    double max_concurrency = 0;   ///< requests of the length of the workload
 };
 
 /// Memory of inference, in bytes, by component.
@@ -99,29 +107,36 @@ namespace detail {
 /// Attention is fused (`sdpa`) if the model supports it, otherwise `eager`.
 [[nodiscard]] count peak_activation_bytes(const model& model, workload load);
 
+/// The block pool of a decoder in an engine with a hybrid cache manager; none without one, or without a KV cache.
+///
+/// It depends on the element types of the workload, not on its sizes.
+[[nodiscard]] std::optional<block_pool> block_pool_of(const model& model, const workload& load,
+                                                      const engine_memory_profile& engine);
+
 /// Memory of `load.batch` sequences at the step that reads `load.sequence` tokens after `load.past`.
 ///
 ///     total = weights + allocated KV cache + peak activations + runtime
 ///     allocated KV cache = batch · (bytes_per_token · block_size · ceil(tokens / block_size) + bytes_per_sequence).
 ///
-/// With sliding-window layers only, the engine frees blocks outside the window, and one extra block per sequence
-/// is added instead of rounding up. Prompts longer than `max_num_batched_tokens` are prefilled in chunks.
-/// `stored_weight_bytes`: weight bytes of a quantized checkpoint. Default: all weights have one element type.
-/// All results are in bytes.
-/// Throws: `description_error` if the model has no forward pass for this workload.
-/// Source: vllm/v1/core/kv_cache_utils.py (windows are freed only if all layers slide).
+/// An engine with a hybrid cache manager allocates `block_pool::request_bytes` for a decoder. Elsewhere, blocks outside
+/// the window are freed if all layers slide, and one extra block per sequence is added instead of rounding up. Prompts
+/// longer than `max_num_batched_tokens` are prefilled in chunks. `stored_weight_bytes`: weight bytes of a quantized
+/// checkpoint. Default: all weights have one element type. `pool`: the result of `block_pool_of`, for repeated calls.
+/// Default: computed. All results are in bytes. Throws: `description_error` if the model has no forward pass for this
+/// workload. Source: vllm/v1/core/kv_cache_utils.py, `get_max_concurrency_for_kv_cache_config`.
 [[nodiscard]] inference_memory inference_memory_of(const model& model, const workload& load,
                                                    const engine_memory_profile& engine,
-                                                   maybe<count> stored_weight_bytes = {});
+                                                   maybe<count> stored_weight_bytes = {},
+                                                   const std::optional<block_pool>* pool = nullptr);
 
 /// Number of KV cache blocks that fit into `device_bytes`.
 ///
 ///     bytes = device_bytes · gpu_memory_utilization − weights − peak activations − runtime
 ///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
 ///
-/// Returns nothing if the engine has no paged cache, or if the cache is not proportional to the number of tokens.
-/// The latter applies to sliding windows and recurrent states.
-/// Source: vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
+/// Returns nothing if the engine has no paged cache. Without a hybrid cache manager, returns nothing if the cache is
+/// not proportional to the number of tokens: sliding windows and recurrent states. Source:
+/// vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
 [[nodiscard]] maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
                                                             const engine_memory_profile& engine,
                                                             const inference_memory& memory, std::uint64_t device_bytes);

@@ -34,9 +34,15 @@ struct projection {
     projection(const tape_parameter& p, std::uint64_t requested_rank);
 };
 
-/// Bytes of a parameter's step counter, which is part of its state.
+/// APOLLO's projection of a matrix, with a random matrix of `rank` rows. The rank is not limited by the matrix.
+struct random_projection {
+    std::uint64_t longer, shorter, low, keeps;
+    random_projection(const tape_parameter& p, std::uint64_t rank);
+};
+
+/// Bytes of a parameter's float32 scalars, such as the step counter, which are part of its state.
 [[nodiscard]] inline std::uint64_t step_counter_bytes_of(const optimizer_spec& o, const tape_parameter& p) noexcept {
-    return o.has_step_counter || (o.state == optimizer_state::matrix && !is_hidden_matrix(p)) ? 4 : 0;
+    return o.state == optimizer_state::matrix && !is_hidden_matrix(p) ? 4 : 4U * o.num_scalars;
 }
 
 /// Peak bytes of the variables of a loop. Values of an iteration live until the next one reassigns them.

@@ -33,6 +33,8 @@ struct auxiliary_tensor {
     int bits = 0;           ///< bits per element; 0: those of unquantized weights
     quantization_granularity granularity = quantization_granularity::block;
     std::int64_t number = 1;  ///< elements per part
+
+    friend bool operator==(const auxiliary_tensor&, const auxiliary_tensor&) = default;
 };
 
 /// The axis along which values are packed into words.
@@ -55,6 +57,8 @@ struct weight_layout {
     std::int64_t block_inputs = 0;
     bool requires_full_blocks = false;  ///< a weight with an incomplete block stays unquantized
     std::vector<auxiliary_tensor> auxiliary_tensors{};
+
+    friend bool operator==(const weight_layout&, const weight_layout&) = default;
 };
 
 namespace detail {
@@ -149,8 +153,8 @@ struct quantization {
     module_scope reach{};
     std::vector<quantization_group> groups{};           ///< the first group that matches a module applies
     std::vector<module_rule> modules_to_not_convert{};  ///< modules that stay unquantized
-    bool keeps_head = false;               ///< the language model head and the last module stay unquantized
-    bool keeps_32_bits = false;            ///< modules that Transformers loads in float32 stay unquantized
+    bool keeps_head = false;                  ///< the language model head and the last module stay unquantized
+    bool keeps_32_bits = false;               ///< modules that Transformers loads in float32 stay unquantized
     dtype default_type = dtype::unspecified;  ///< type of unquantized weights, if the configuration has none
     /// names of layer lists, of which the first existing one is quantized; empty: no restriction
     std::vector<std::string> blocks{};

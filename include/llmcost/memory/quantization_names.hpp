@@ -22,6 +22,11 @@ inline constexpr std::string_view awq_plan =
     R"("modules_to_not_convert":["gate","visual","vision_tower","vision_model","multi_modal_projector"]})";
 // GPTQModel, quantization/config.py (`QuantizeConfig`)
 inline constexpr std::string_view gptq_plan = R"({"quant_method":"gptq","bits":4,"group_size":128,"sym":true})";
+// llm-compressor's scheme W4A16 (compressed_tensors/quantization/quant_scheme.py), which vLLM documents as INT4
+inline constexpr std::string_view int4_plan =
+    R"({"quant_method":"compressed-tensors","format":"pack-quantized","config_groups":{"group_0":{"targets":["Linear"],)"
+    R"("weights":{"num_bits":4,"type":"int","strategy":"group","group_size":128,"symmetric":true}}},)"
+    R"("ignore":["re:.*lm_head","re:.*gate$","re:.*visual.*","re:.*vision_.*","re:.*multi_modal_projector.*"]})";
 // llm-compressor's scheme FP8_DYNAMIC (compressed_tensors/quantization/quant_scheme.py) with the exclusions of its
 // examples
 inline constexpr std::string_view fp8_plan =
@@ -56,6 +61,8 @@ inline constexpr quantization_preset quantization_presets[]{
     {"fp8-block", detail::fp8_block_plan, {}},
     {"nf4", detail::nf4_plan, {}},
     {"bnb-4bit", detail::nf4_plan, {}},
+    {"int4", detail::int4_plan, {}},
+    {"w4a16", detail::int4_plan, {}},
     {"int8", detail::int8_plan, {}},
     {"bnb-8bit", detail::int8_plan, {}},
     {"mxfp4", detail::mxfp4_plan, detail::mxfp4_experts_plan},

@@ -188,8 +188,8 @@ private:
 
 /// The stored tensors of a checkpoint with this quantization.
 ///
-/// `default_type`: type of unquantized weights; default: that of the configuration, then of the plan, then float32. Tied
-/// weights are stored once, under the first name, and never quantized as a head. Buffers are not included.
+/// `default_type`: type of unquantized weights; default: that of the configuration, then of the plan, then float32.
+/// Tied weights are stored once, under the first name, and never quantized as a head. Buffers are not included.
 ///
 /// Throws: `overflow_error` if a size exceeds 64 bits.
 [[nodiscard]] stored_weights quantized_weights(const model& m, const quantization& plan,

@@ -62,10 +62,17 @@ void parse_bitnet(config_view q, quantization& out);
 /// `quantize_4bit`, `QuantState.as_dict`.
 void parse_bitsandbytes(config_view q, quantization& out);
 
-/// Reads ModelOpt.
+/// Reads ModelOpt: one algorithm, or one for each of `quantized_layers`.
 ///
-/// Source: vllm/model_executor/layers/quantization/modelopt.py.
+/// Source: vllm/model_executor/layers/quantization/modelopt.py, `ModelOptMixedPrecisionConfig`.
 void parse_modelopt(config_view q, quantization& out);
+
+/// Reads MLX, which quantizes embeddings too. Vision and audio encoders stay unquantized.
+///
+/// A weight whose inputs are no multiple of `group_size` stays unquantized.
+///
+/// Source: mlx_lm/utils.py, `quantize_model`; mlx_vlm/utils.py, `skip_multimodal_module`; mlx/nn/layers/quantized.py.
+void parse_mlx(config_view q, quantization& out);
 
 /// Reads torchao, version 2 of its linear layer formats.
 ///
@@ -90,6 +97,9 @@ inline constexpr quantization_reader quantization_readers[]{
     {"compressed-tensors", parse_compressed_tensors},
     {"modelopt",           parse_modelopt},
     {"modelopt_fp4",       parse_modelopt},
+    {"modelopt_mixed",     parse_modelopt},
+    {"modelopt_mxfp8",     parse_modelopt},
+    {"mlx",                parse_mlx},
     {"torchao",            parse_torchao},
     {"fbgemm_fp8",         parse_fbgemm_fp8},
     {"bitnet",             parse_bitnet},

@@ -190,11 +190,22 @@ struct component_spec {
     bool is_flat = false;          ///< without the key, its members are in the enclosing object (older files)
     literal alternative_model_type = "";  ///< another `model_type` that means `default_spec`
     const model_spec* additional_spec =
-        nullptr;  ///< a further spec, which the composite model defines for components of its type
+        nullptr;              ///< a further spec, which the composite model defines for components of its type
+    literal flat_class = "";  ///< class whose files have the component's members in the enclosing object
 };
 
 /// Maximum number of components next to the text model: vision and audio encoders, a draft model.
 inline constexpr std::size_t max_components = 3;
+
+/// How published checkpoints store a language model head that the class of the reference ties to the embeddings.
+///
+/// A model that is built from a configuration is tied. `from_pretrained` does not tie two tables with different values.
+/// Source: transformers/modeling_utils.py, `PreTrainedModel.tie_weights`.
+enum class published_head_kind : std::uint8_t {
+    as_built,             ///< as the class ties it
+    untied_by_key,        ///< separate if `tie_word_embeddings` is false, which the class overrides
+    untied_by_text_model  ///< separate if only the text model has, and does not set, `tie_word_embeddings`
+};
 
 struct model;
 
@@ -248,11 +259,16 @@ struct model_spec {
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
     bool has_rotary_per_token_mixer = false;  ///< separate rotary tables for full and sliding layers
+    bool context_includes_scaling = false;    ///< `max_position_embeddings` includes the factor of RoPE scaling
+    bool has_eager_attention_only = false;    ///< the reference has no SDPA: `_supports_sdpa` is false
     bool is_fixed_trace = false;              ///< the forward pass comes from a file; other sizes do not change it
     bool accepts_any_image_size = false;      ///< the forward pass accepts images of any size
     bool has_partial_rotary =
         false;  ///< rotates a part of each head and concatenates it with the rest, even if the rest is empty
     head_set supported_heads{head_kind::none, head_kind::causal_lm};
+    /// class names of other code that are the type's default class; separated by spaces
+    literal alternative_classes = "";
+    published_head_kind published_head = published_head_kind::as_built;  ///< the head of published checkpoints
     decoder_module_names names{};
     config_key_table config_keys{};
     model_config defaults{};

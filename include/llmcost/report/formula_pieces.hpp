@@ -67,7 +67,7 @@ bool merge(formula_piece& a, const formula_piece& b, const workload& load);
 
 /// Whether the terms of a piece agree with a trace, at a workload of a similar piece.
 [[nodiscard]] bool are_parts_valid(const formula_piece& source, const formula_piece& target, const workload& w,
-                              term_samples& terms);
+                                   term_samples& terms);
 /// Interpolates the terms of a piece and verifies them against its sum and further traces. Returns false on failure.
 [[nodiscard]] bool find_parts(formula_piece& piece, const closed_form& form, const workload& point,
                               term_samples& terms);

@@ -47,6 +47,9 @@ enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
 /// The minimum set of variables of all pieces.
 [[nodiscard]] formula_inputs inputs_of(const std::vector<formula_piece>& pieces);
 
+/// The condition of a piece; empty if it is valid everywhere.
+[[nodiscard]] std::string condition_in(const formula_piece& piece, formula_language language);
+
 /// A metric in a language. `name`: the function name; `about`: a description.
 [[nodiscard]] std::string formula_in(formula_language language, const std::string& name, const std::string& about,
                                      const std::vector<formula_piece>& pieces,

@@ -11,6 +11,7 @@
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/graph/kv_cache_entries.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/recorder.hpp>
@@ -34,12 +35,6 @@ struct scope_figures {
 struct tensor_shape {
     std::string name;
     std::vector<std::int64_t> sizes;
-};
-
-/// The KV cache of one layer.
-struct kv_cache_entry {
-    std::string path;
-    std::vector<std::vector<std::int64_t>> tensors;
 };
 
 /// The metrics of a model by module. `scopes` are in the order of the forward pass, parents first.
@@ -91,34 +86,7 @@ private:
     std::unordered_map<std::string, std::ptrdiff_t> index_;
 };
 
-/// Records only the KV cache. A path is that of the outermost module of a list.
-class cache_listener final : public listener {
-public:
-    explicit cache_listener(std::vector<kv_cache_entry>& out) : out_(out) {}
-
-    void on_module_enter(const recorder&, const module_info& m) override;
-    void on_module_leave(const recorder&, const module_info&) override;
-    void on_cache_append(const recorder& r, const tensor& v) override;
-    void on_cache_entry_empty(const recorder&) override;
-    void on_cache_entry_begin(const recorder&) override { is_in_layer_ = false; }
-
-private:
-    struct open_module {
-        std::size_t parent_path_length;  ///< length of the parent path
-        bool in_list;
-    };
-    std::vector<kv_cache_entry>& out_;
-    std::vector<open_module> open_;
-    std::string path_;
-    std::string list_path_;
-    int list_depth_ = 0;
-    bool is_in_layer_ = false;  ///< this call of a layer already has a cache entry
-};
-
 }  // namespace detail
-
-/// The KV cache after a run, by layer. Takes a tenth of the time of `list_model`.
-[[nodiscard]] std::vector<kv_cache_entry> list_kv_cache(const model& m, const workload& load);
 
 /// Traces each layer of a model and lists scopes, tensors and KV cache.
 ///

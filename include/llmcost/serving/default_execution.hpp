@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/base/config_view.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -78,7 +79,7 @@ namespace detail {
     return config;
 }
 
-/// The weight types of a checkpoint, by `quantization_config` and its `dtype` `type`.
+/// The weight types of a checkpoint, by its quantization and its `dtype` `type`.
 ///
 /// Supports the formats of fp8, modelopt, compressed-tensors, mxfp4, awq and gptq.
 /// Throws: `config_error` for another method.
@@ -86,16 +87,32 @@ namespace detail {
     const operand_type* const plain = type == dtype::float32 || type == dtype::unspecified ? nullptr
                                       : type == dtype::float16 ? find_operand_type("float16")
                                                                : find_operand_type("bfloat16");
-    const auto quantized = root.optional_object("quantization_config");
+    const auto quantized = find_quantization(root);
     if (!quantized) return {plain, plain};
     const auto make_uniform = [](literal name) {
         return checkpoint_types{find_operand_type(name), find_operand_type(name)};
     };
-    const string_ref method = quantized->string("quant_method", "");
+    const string_ref method = quantization_method(*quantized);
     if (method == "mxfp4")
         return {plain, find_operand_type("w4a16_mxfp4")};  // attention, routers and head are not quantized
-    if (method == "fp8") return make_uniform(quantized->contains("weight_block_size") ? "fp8_block" : "fp8");
-    if (method == "modelopt") return make_uniform(quantized->string("quant_algo", "") == "NVFP4" ? "nvfp4" : "fp8");
+    if (method == "fp8") {
+        checkpoint_types types = make_uniform(quantized->contains("weight_block_size") ? "fp8_block" : "fp8");
+        const auto experts = quantized->contains("expert_dtype") ? quantized->optional_string("expert_dtype")
+                                                                 : root.optional_string("expert_dtype");
+        if (experts && *experts == "fp4") types.experts = find_operand_type("w4a16_mxfp4");
+        return types;
+    }
+    if (method == "modelopt") {
+        const config_view settings = modelopt_settings(*quantized);
+        const string_ref algorithm = settings.string("quant_algo", "");
+        if (algorithm == "NVFP4") return make_uniform("nvfp4");
+        if (algorithm == "W4A16_NVFP4") return make_uniform("nvfp4_wo");
+        if (algorithm.starts_with("FP8") || algorithm.empty()) return make_uniform("fp8");
+        throw_unsupported(settings, "quant_algo",
+                          "unsupported algorithm; expected FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4 or "
+                          "W4A16_NVFP4");
+    }
+    if (method == "mlx" && quantized->non_negative("bits", 4) == 4) return make_uniform("int4_wo");
     if (method == "awq" || method == "gptq")
         return make_uniform(quantized->non_negative("bits", 4) == 8 ? "int8" : "int4_wo");
     if (method == "compressed-tensors")

@@ -25,9 +25,9 @@ struct engine {
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
-// Exception: `queueing_steps`. All three engines schedule a step while the previous one runs. Source: vLLM's
-// asynchronous scheduling, v1/core/sched; the overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py
-// and managers/scheduler.py.
+// Exceptions: `gpu_memory_utilization`, the default of vLLM 0.33 (config/cache.py), and `queueing_steps`. All three
+// engines schedule a step while the previous one runs. Source: vLLM's asynchronous scheduling, v1/core/sched; the
+// overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py and managers/scheduler.py.
 inline constexpr engine engines[]{
     {.name = "trtllm",
      .kernel_software = "trtllm",
@@ -45,7 +45,8 @@ inline constexpr engine engines[]{
      .kernel_time_factor = 1.03,
      .host_seconds_per_sequence = 1.7e-6,
      .host_seconds_per_request = 0.0145,
-     .queueing_steps = 1.5},
+     .queueing_steps = 1.5,
+     .gpu_memory_utilization = 0.92},
     {.name = "sglang",
      .kernel_software = "sglang",
      .has_8bit_prefill_attention = true,

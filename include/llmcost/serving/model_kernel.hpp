@@ -63,7 +63,7 @@ struct model_kernel {
     operator_shape shape{};
     std::int64_t num_runs = 1;
     bool is_adapter = false;                               ///< a product of an adapter
-    std::int64_t parameter_sizes[max_operator_sizes]{};      ///< parts of `sizes` that depend only on parameters: counted
+    std::int64_t parameter_sizes[max_operator_sizes]{};    ///< parts of `sizes` that depend only on parameters: counted
                                                            ///< once for all groups
     std::ptrdiff_t shared_launch_index = separate_launch;  ///< index in the step of the kernel whose launch it shares
 

@@ -29,7 +29,9 @@ struct trace_column_name {
 };
 
 // In this order: llmcost; microsoft/vidur; Azure traces of 2023 and 2024; LLMServingSim; kvcache-ai/Mooncake; BurstGPT;
-// project-etalon.
+// project-etalon. Then the usage object of the OpenAI API: chat completions with `created`, and responses with
+// `created_at`; vLLM, `FinishedRequestStats` (v1/metrics/stats.py) and `SampleRequest` (benchmarks/datasets.py);
+// AIConfigurator and AIPerf.
 inline constexpr trace_column_name trace_columns[]{
     {"arrival", trace_column::arrival},
     {"input", trace_column::input},
@@ -51,13 +53,27 @@ inline constexpr trace_column_name trace_columns[]{
     {"Timestamp", trace_column::arrival},
     {"Request tokens", trace_column::input},
     {"Response tokens", trace_column::output},
+    {"created", trace_column::arrival},
+    {"created_at", trace_column::arrival},
+    {"prompt_tokens", trace_column::input},
+    {"completion_tokens", trace_column::output},
+    {"input_tokens", trace_column::input},
+    {"output_tokens", trace_column::output},
+    {"num_prompt_tokens", trace_column::input},
+    {"num_generation_tokens", trace_column::output},
+    {"prompt_len", trace_column::input},
+    {"output_len", trace_column::output},
+    {"expected_output_len", trace_column::output},
+    {"isl", trace_column::input},
+    {"osl", trace_column::output},
 };
 
 /// A request trace, in the order of arrival. The first request arrives at 0.
 struct request_trace {
     std::vector<simulated_request> requests;
-    bool timed = false;  ///< has arrival times
-    bool named = false;  ///< has ids of prefix blocks
+    bool timed = false;            ///< has arrival times
+    bool named = false;            ///< has ids of prefix blocks
+    std::int64_t num_skipped = 0;  ///< rows without input or output tokens, e.g. failed requests
 };
 
 namespace detail {
@@ -78,9 +94,12 @@ private:
     void read_json(std::string_view line);
     void has_column(const trace_column_name* column);
     void tokens(std::string_view name, std::string_view text, std::int64_t& to) const;
+    void add(simulated_request request);
     [[noreturn]] void expected(std::string_view name, const std::string& message, const std::string& found) const {
         fail(printable(name) + ": expected " + message + ", found " + quote(found));
     }
+
+    static constexpr std::int64_t unset = -1;
 
     std::string name_;
     std::int64_t block_;

@@ -17,8 +17,10 @@ enum class errc {
     bad_value,           ///< wrong type, sign, range or syntax
     unsupported,         ///< the configuration requires a feature that no model spec supports
     input,               ///< the standard input ends with an error
-    io,                  ///< a file that cannot be read or written
-    not_found,           ///< a name that is in no file, cache, bundle or hub; or a gated one
+    io,                  ///< a file that cannot be read, or a cache that cannot be written
+    output,              ///< an output file that cannot be written
+    not_found,           ///< a name that is in no file, cache, bundle or hub
+    no_access,           ///< a repository that is private or gated, or whose name the hub does not confirm
     network,             ///< the hub did not answer as agreed
     overflow,            ///< a count beyond 128 bits or a tensor beyond 2^63 elements
     does_not_fit         ///< more than a device holds, and nothing else can be answered

@@ -40,7 +40,8 @@ struct supported_layer_set {
 
 /// The layer specs of a model: the distinct specs in order of first appearance, and the index of each layer's spec.
 ///
-/// A plan with one spec stores no indices, so that the number of layers is not limited.
+/// A plan with one spec stores no indices, so that the number of its layers is not limited. A plan with several specs
+/// has at most `max_layers` layers.
 struct layer_plan {
     static constexpr std::int64_t max_layers = 512;
     static constexpr int max_layer_specs = 32;
@@ -51,7 +52,7 @@ struct layer_plan {
 
     [[nodiscard]] constexpr bool is_heterogeneous() const noexcept { return num_specs > 1; }
     [[nodiscard]] constexpr std::uint8_t spec_index(std::int64_t layer) const noexcept {
-        return is_heterogeneous() ? spec_indices[layer] : 0;
+        return is_heterogeneous() && layer >= 0 && layer < max_layers ? spec_indices[layer] : 0;
     }
     [[nodiscard]] constexpr const layer_spec& operator[](std::int64_t layer) const noexcept {
         return specs[spec_index(layer)];
@@ -62,7 +63,7 @@ struct layer_plan {
         *this = layer_plan{};
         specs[0] = kind;
     }
-    /// Sets the spec of the next layer. Returns false if the table is full.
+    /// Sets the spec of the next layer. Returns false if the table of specs or the table of indices is full.
     constexpr bool set(std::int64_t layer, const layer_spec& kind) noexcept {
         if (layer == 0) {
             fill(kind);
@@ -71,6 +72,7 @@ struct layer_plan {
         int n = 0;
         while (n < num_specs && !(specs[n] == kind)) ++n;
         if (n == max_layer_specs) return false;
+        if (layer >= max_layers) return n == 0 && !is_heterogeneous();
         if (n == num_specs) specs[num_specs++] = kind;
         spec_indices[layer] = static_cast<std::uint8_t>(n);
         return true;

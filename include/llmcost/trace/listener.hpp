@@ -94,7 +94,8 @@ struct fused_kernel {
     std::int64_t intermediate_size = 0;
     std::int64_t num_experts = 0;
     std::int64_t num_experts_per_tok = 0;
-    bool is_gated = true;  ///< experts: true for three matrices per expert, false for two
+    bool is_gated = true;       ///< experts: true for three matrices per expert, false for two
+    bool is_index_key = false;  ///< cache: keys of the indexer of sparse attention
 };
 
 /// Observer of a trace: receives modules, tensors and operations in the order of the forward pass.

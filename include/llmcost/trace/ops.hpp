@@ -281,6 +281,30 @@ inline constexpr backward_op_cost backward_table[num_ops]{
 
 /// The cost of an operation.
 [[nodiscard]] constexpr const op_cost& op_cost_of(op kind) noexcept { return op_costs[static_cast<std::size_t>(kind)]; }
+
+/// The cost of the gradients of a norm's weight and bias, if its input needs no gradient.
+///
+/// Source: torch/_decomp/decompositions.py, the parts of `native_layer_norm_backward`, `native_group_norm_backward` and
+/// `native_batch_norm_backward` that `output_mask[0]` does not need.
+struct parameter_gradient_cost {
+    op kind;
+    primitives<std::int8_t> cost;
+};
+inline constexpr parameter_gradient_cost parameter_gradient_costs[]{
+    {op::layer_norm_weight, {.add = 2, .mult = 2}},
+    {op::layer_norm_affine, {.add = 3, .mult = 2}},
+    {op::group_norm_affine, {.add = 2, .mult = 1}},
+    {op::batch_norm_affine, {.add = 3, .mult = 1}},
+    {op::instance_norm_affine, {.add = 3, .mult = 1}},
+};
+
+/// The cost of a norm's parameter gradients alone; null for other operations.
+[[nodiscard]] constexpr const primitives<std::int8_t>* parameter_gradient_cost_of(op kind) noexcept {
+    for (const parameter_gradient_cost& one : parameter_gradient_costs)
+        if (one.kind == kind) return &one.cost;
+    return nullptr;
+}
+
 /// The cost of an operation's backward.
 [[nodiscard]] constexpr const backward_op_cost& backward_op_cost_of(op kind) noexcept {
     return backward_table[static_cast<std::size_t>(kind)];

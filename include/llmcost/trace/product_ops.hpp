@@ -79,7 +79,7 @@ constexpr tensor trace::bmm(op kind, const tensor& a, const tensor& b, std::int6
 constexpr tensor trace::bmm(torch_function function, op kind, const tensor& a, const tensor& b, std::int64_t visible,
                             const tensor* bias) {
     if (needs_autocast(a, b)) return bmm(function, kind, to_autocast_dtype(a), to_autocast_dtype(b), visible, bias);
-    if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) throw_description_error("bmm: sizes do not match");
+    if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) throw_size_error("bmm: sizes do not match", a, b);
     tensor out = empty_tensor({a.dim(0), a.dim(-2), b.dim(-1)}, promoted_dtype(a, b));
     if (visible != 0) set_visible_pairs(out, visible);
     const tensor* const in[2] = {&a, &b};
@@ -117,7 +117,7 @@ constexpr tensor trace::conv_transpose(const tensor& x, const tensor& weight, bo
         return conv_transpose(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options, output_padding);
     if (x.rank != weight.rank) throw_description_error("transposed convolution: input and kernel have different ranks");
     if (weight.dim(0) != x.dim(1))
-        throw_description_error("transposed convolution: the numbers of channels do not match");
+        throw_size_error("transposed convolution: the numbers of channels do not match", x, weight);
     shape to{x.dim(0), weight.dim(1) * options.groups};
     for (int i = 2; i < x.rank; ++i) {
         const std::int64_t reach = options.dilation.at_or_uniform(i - 2) * (weight.size[i] - 1) + 1;
@@ -147,7 +147,7 @@ constexpr tensor trace::conv_implementation(const tensor& x, const tensor& weigh
         return conv_implementation(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options);
     if (x.rank != weight.rank) throw_description_error("convolution: input and kernel have different ranks");
     if (x.dim(1) != weight.dim(1) * options.groups)
-        throw_description_error("convolution: the numbers of channels do not match");
+        throw_size_error("convolution: the numbers of channels do not match", x, weight);
     if (weight.dim(0) < 1) throw_description_error("convolution: no output channels");
     shape to{x.dim(0), weight.dim(0)};
     for (int i = 2; i < x.rank; ++i) {
@@ -180,7 +180,7 @@ constexpr void trace::solve_triangular_backward(const tensor& a, const tensor& b
 }
 
 constexpr tensor trace::linear_contiguous(op kind, const tensor& x, const tensor& weight) {
-    if (x.dim(-1) != weight.dim(1)) throw_description_error("linear: sizes do not match");
+    if (x.dim(-1) != weight.dim(1)) throw_size_error("linear: sizes do not match", x, weight);
     tensor out = x;
     out.size[x.rank - 1] = weight.size[0];
     out.numel = num_elements(out.size, out.rank);
@@ -192,7 +192,7 @@ constexpr tensor trace::linear_contiguous(op kind, const tensor& x, const tensor
 }
 
 constexpr tensor trace::mm(op kind, const tensor& a, const tensor& b) {
-    if (a.dim(1) != b.dim(0)) throw_description_error("matmul: sizes do not match");
+    if (a.dim(1) != b.dim(0)) throw_size_error("matmul: sizes do not match", a, b);
     tensor out = empty_tensor({a.dim(0), b.dim(1)}, promoted_dtype(a, b));
     const tensor* const in[2] = {&a, &b};
     recorder_.record_op(kind, count(out.numel) * count(a.dim(1)), count(out.numel), out, in, 2);

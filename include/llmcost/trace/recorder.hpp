@@ -430,6 +430,9 @@ private:
             if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(torch_flops) * multiplier_;
         if (selection_.has_query()) return;
         count_gradient_sum(out, multiplier_);
+        if (const primitives<std::int8_t>* const parameters = parameter_gradient_cost_of(kind);
+            parameters != nullptr && n > 0 && !in[0]->requires_grad)
+            return add_op_cost(*parameters, work * multiplier_);
         const backward_op_cost& p = backward_op_cost_of(kind);
         add_op_cost(p.per_row, rows * multiplier_);
         for (int i = 0; i < n; ++i) {

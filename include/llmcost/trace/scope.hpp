@@ -56,6 +56,7 @@ struct module_info {
     class_name class_of_module{};
     role module_role = role::none;
     bool is_leaf = false;
+    bool continues_block = false;  ///< the next sibling continues the block of this role, such as `fc1` before `fc2`
 };
 
 /// Whether a path matches a pattern; `*` matches any characters within one segment.

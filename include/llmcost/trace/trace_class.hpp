@@ -20,6 +20,13 @@ concept Layer = requires(const L& layer) {
     layer.type_name(), L::module_role, L::is_leaf;
 };
 
+/// Whether the block of a layer's role continues in the next sibling module.
+template <Layer L>
+inline constexpr bool continues_block_of = [] {
+    if constexpr (requires { L::continues_block; }) return L::continues_block;
+    return false;
+}();
+
 /// A symbolic forward pass: calls modules, executes operations and passes tensors on, as PyTorch does.
 ///
 /// Functions have the names of PyTorch functions and follow their rules on views, copies and memory layout. Operations
@@ -113,7 +120,7 @@ public:
     /// Calls a child module: `q = t.call("q_proj", linear{…}, x)`, in a list `x = t.call({"layers", i}, block{…}, x)`.
     template <Layer L, class... In>
     constexpr auto call(child_name name, const L& layer, const In&... in) {
-        const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf);
+        const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -571,8 +578,9 @@ private:
     [[nodiscard]] constexpr bool traces_every_layer() const noexcept {
         return recorder_.has_listener() || policy_ != nullptr || recorder_.selects_layer();
     }
-    constexpr module_info enter_module(child_name name, class_name type, role module_role, bool leaf) {
-        const module_info m{name.name, name.index, type, module_role, leaf};
+    constexpr module_info enter_module(child_name name, class_name type, role module_role, bool leaf,
+                                       bool continues_block) {
+        const module_info m{name.name, name.index, type, module_role, leaf, continues_block};
         enter(m);
         return m;
     }

@@ -18,7 +18,8 @@
 
 namespace llmcost::cli {
 
-/// Parses an integer of decimal digits from `minimum` to `maximum`, without sign and blanks. Throws: `usage`.
+/// Parses a whole number from `minimum` to `maximum`, without sign and blanks: 8192, 8_192, 1e4, 8k (8000), 128K
+/// (131072). Throws: `usage`.
 [[nodiscard]] std::int64_t parse_integer(std::string_view option_name, std::string_view text, std::int64_t minimum,
                                          std::int64_t maximum = max_input);
 
@@ -64,18 +65,24 @@ public:
     /// Moves the first `num_positional` positional arguments to the values of an option.
     void require_positional(const option_spec& target, std::size_t num_positional);
     [[nodiscard]] std::span<const option_spec> options() const noexcept { return rows_; }
+    /// The width of the terminal; 0 if it is unknown.
+    [[nodiscard]] std::size_t output_columns() const noexcept { return output_columns_; }
+    void set_output_columns(std::size_t columns) noexcept { output_columns_ = columns; }
 
 private:
     /// Parses one option; returns how many of the following arguments it used.
     std::size_t read_option(std::string_view arg, std::optional<std::string_view> next);
-    /// `no option '--bach'; nearest: --batch`; considers names and aliases.
-    [[nodiscard]] std::string unknown_option_message(std::string_view name) const;
+    /// `no option '--bach'; nearest: --batch`; considers names, aliases and names of other tools.
+    [[nodiscard]] std::string unknown_option_message(std::string_view name,
+                                                     std::optional<std::string_view> value) const;
     /// Whether a text begins like an option; `-` (standard input) and negative numbers do not.
     [[nodiscard]] static bool looks_like_option(std::string_view text) noexcept {
         return text.size() > 1 && text[0] == '-' && !(text[1] >= '0' && text[1] <= '9');
     }
     /// Whether a text is the name of an image file, of a supported format or not.
     [[nodiscard]] static bool names_picture(std::string_view text) noexcept;
+    /// The spelling of a choice or element type that differs from a value in case only; else the value.
+    [[nodiscard]] static std::string_view canonical_value(const option_spec& row, std::string_view value);
     /// Throws: `usage` for a value that is not among the choices, no element type, or no SVG file.
     static void check(const option_spec& row, std::string_view value);
 
@@ -83,6 +90,7 @@ private:
     std::span<const option_spec> rows_;
     std::vector<std::vector<std::string_view>> values_;
     std::vector<std::string_view> positional_;
+    std::size_t output_columns_ = 0;
 };
 
 }  // namespace llmcost::cli

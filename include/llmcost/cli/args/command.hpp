@@ -32,6 +32,7 @@ struct command {
     completion_list completions = nullptr;  ///< positional arguments; null: none are accepted
     std::span<const option_spec> (*options_of)(std::string_view) = nullptr;  ///< if they depend on the first argument
     std::string (*extra_help)() = nullptr;                                   ///< text of the help below the options
+    bool has_model_arguments = false;  ///< whether the command reads models from its positional arguments itself
 };
 
 /// The command with a name; null if there is none.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/devices/all.hpp>
@@ -45,6 +46,9 @@ inline constexpr option_spec calibration{.name = "--calibration",
                                          .help = "kernel measurements, a directory of them, or none"};
 
 }  // namespace option
+
+/// Throws: `usage` for a number of devices in `--device`, e.g. `4xH100`; the message names the option for the number.
+void reject_device_count(const arguments& args);
 
 }  // namespace llmcost::cli
 

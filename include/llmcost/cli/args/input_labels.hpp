@@ -39,6 +39,9 @@ inline constexpr std::string_view one_input_names[]{"token", "image", "recording
     return one_input_names[static_cast<std::size_t>(unit_of(m, load))];
 }
 
+/// Whether a forward pass has attention, self-attention or cross-attention.
+[[nodiscard]] bool has_attention(const model& m, const workload& load);
+
 /// `10 s of sound`.
 [[nodiscard]] std::string audio_label(std::int64_t milliseconds);
 

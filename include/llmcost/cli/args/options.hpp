@@ -148,6 +148,10 @@ inline constexpr option_spec read_as_type{.name = "--as",
                                           .type = value_type::text,
                                           .help = "use the implementation of another model_type",
                                           .completions = type_names};
+inline constexpr option_spec read_as_class{.name = "--as-class",
+                                           .value = "NAME",
+                                           .type = value_type::text,
+                                           .help = "use another class of the model type, e.g. Qwen3ForCausalLM"};
 inline constexpr option_spec set{.name = "--set",
                                  .value = "KEY=VALUE",
                                  .type = value_type::text,
@@ -291,9 +295,9 @@ inline constexpr option_spec version{.name = "--version", .help = "print the ver
 /// The option of every command.
 inline constexpr std::array help_option{option::help};
 /// The options that choose a model.
-inline constexpr std::array model_options{option::model,       option::config,        option::gguf,
-                                          option::safetensors, option::nested_config, option::read_as_type,
-                                          option::set,         option::revision,      option::offline};
+inline constexpr std::array model_options{
+    option::model,        option::config,        option::gguf, option::safetensors, option::nested_config,
+    option::read_as_type, option::read_as_class, option::set,  option::revision,    option::offline};
 /// The images, videos and audio of each sequence of a batch.
 inline constexpr std::array multimodal_options{option::image, option::images, option::video, option::videos,
                                                option::audio};

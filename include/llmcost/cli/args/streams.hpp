@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -58,7 +59,8 @@ struct command_output {
 
     std::string text;
     exit_code exit_status = exit_code::ok;
-    output_file file{};  ///< not written if its name is empty
+    output_file file{};                ///< not written if its name is empty
+    std::vector<output_file> files{};  ///< further files; their directory is created
 };
 
 /// The streams, the environment and the terminal, as parameters so that tests can replace them.
@@ -69,6 +71,7 @@ struct streams {
     environment get = [](const char*) -> const char* { return nullptr; };  ///< looks up environment variables
     bool out_is_terminal = false;
     bool in_is_terminal = false;
+    std::size_t columns = 0;  ///< width of the terminal; 0: unknown
 };
 
 /// The streams, and the models, configurations and commands of a program.

@@ -28,9 +28,18 @@ inline constexpr std::size_t max_rows = 10'000;  ///< maximum number of combinat
 
 }  // namespace detail
 
+/// Whether a value is a list rather than a number.
+[[nodiscard]] bool is_list(std::string_view text) noexcept;
+
 /// Parses a list of numbers and ranges: `1,8,64`, `1024..131072:x2`, `0..4096:+512`. Throws: `usage`.
 [[nodiscard]] std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
                                                              std::int64_t minimum);
+
+/// Reports a list that is also the spelling of one number, e.g. `8,192`; empty for other lists.
+///
+/// Lists of numbers with three digits in ascending order, such as 128,256,512, are not reported. Throws: `usage` for
+/// groups such as `1,024`, which are no numbers of a list.
+[[nodiscard]] std::string thousands_warning(const option_spec& row, std::string_view text);
 
 /// The command lines for all combinations of the lists in a command line.
 class workload_sweep {

@@ -16,6 +16,7 @@ struct table {
     struct column {
         std::string title;
         bool number = false;
+        bool is_right_aligned = false;  ///< texts with units; number columns always are
     };
     std::vector<column> columns;
     std::vector<std::vector<std::string>> rows;

@@ -35,6 +35,9 @@ namespace llmcost::cli {
 /// A count with four digits: exact below 10,000, otherwise rounded with a prefix from k to Q (powers of 1000).
 [[nodiscard]] std::string scaled(count n);
 
+/// Text with ASCII characters instead of braille dots, lines of boxes and typographic signs; letters are unchanged.
+[[nodiscard]] std::string ascii_text(std::string_view text);
+
 /// Bytes with three digits in binary units: 2.30 GiB, 32.0 KiB, 512 B.
 [[nodiscard]] std::string in_bytes(count n);
 
@@ -47,6 +50,13 @@ namespace llmcost::cli {
 
 /// Formats up to three numbers with a `printf` format.
 [[nodiscard]] std::string formatted(const char* format, double a, double b = 0, double c = 0);
+
+namespace detail {
+
+/// A duration with a unit, e.g. `812.3 µs`.
+[[nodiscard]] std::string duration(double seconds);
+
+}  // namespace detail
 
 /// Joins texts by ` · ` in lines of at most `width` columns; lines after the first begin with `indent`.
 [[nodiscard]] inline std::string wrapped(const auto& parts, std::size_t width, std::string_view indent = {}) {

@@ -22,6 +22,7 @@ struct checked_file {
     std::string name;
     const stored_tensors& weights;
     const tensor_check& found;
+    const std::string& head;  ///< as `parsed_model::head`
 };
 
 }  // namespace detail
@@ -43,7 +44,7 @@ inline constexpr command check_command{
     .usage = "(--gguf FILE | --safetensors FILE|DIR) [--model NAME | --config FILE] [options]",
     .description =
         "Compares the tensors of a weight file with those that its configuration predicts: names, shapes\n"
-        "and types. Reads only the headers of the file.\n"
+        "and types. Reads only the headers of the file, and two tables if its head may be tied.\n"
         "Exit code 9: the tensors differ. The differences are printed.\n",
     .options = check_options,
     .run = run_check,

@@ -96,7 +96,8 @@ inline constexpr command compare_command{
     .options = compare_options,
     .run = run_compare,
     .examples = compare_examples,
-    .completions = compare_completions};
+    .completions = compare_completions,
+    .has_model_arguments = true};
 
 }  // namespace llmcost::cli
 

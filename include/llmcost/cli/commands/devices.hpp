@@ -21,7 +21,7 @@ struct device_column {
 };
 
 // clang-format off
-inline constexpr std::array<device_column, 17> device_columns{{
+inline constexpr std::array<device_column, 18> device_columns{{
     {"fp64",             "",       &device::fp64},
     {"fp64_tensor",      "",       &device::fp64_tensor},
     {"fp32",             "",       &device::fp32},
@@ -32,6 +32,7 @@ inline constexpr std::array<device_column, 17> device_columns{{
     {"int8",             "int8",   &device::int8},
     {"fp4",              "fp4",    &device::fp4},
     {"memory_gigabytes", "GB",     &device::memory_gigabytes},
+    {"visible_gibibytes", "GiB",   &device::visible_gibibytes},
     {"memory_bandwidth", "GB/s",   &device::memory_bandwidth},
     {"cache_megabytes",  "",       &device::cache_megabytes},
     {"units",            "",       &device::num_compute_units},

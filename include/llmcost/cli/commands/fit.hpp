@@ -14,9 +14,14 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/memory.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/commands/train.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
+#include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
+#include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -55,11 +60,24 @@ struct suggestion {
     std::int64_t devices = 0;  ///< number of devices of the change; 0: unchanged
 };
 
+/// Changes of a training step with which it fits.
+struct training_combination {
+    suggestion change{};
+    workload load{};
+    training_plan plan{};
+    std::string lora{};  ///< value of `--lora`; empty: unchanged
+    bool is_qlora = false;
+    double step_seconds = 0;  ///< 0: not estimated
+    double cost = 0;          ///< device seconds per token; without a device an order of the changes
+};
+
 /// The results of `llmcost fit`.
 struct fit_response {
     fit_figures figures{};
     std::int64_t min_devices = 0;  ///< fewest devices; 0: unknown
     std::vector<suggestion> suggestions{};
+    std::vector<training_combination> combinations{};  ///< cheapest first
+    std::string assumptions{};                         ///< of a training step: `bf16, sdpa, adamw`
 };
 
 /// The tensor-parallel shard of a model, and the bytes of its stored weights on one device.
@@ -71,10 +89,14 @@ struct sharded_model {
 /// Collects single changes of a training step, and the memory that each requires.
 class training_suggestions {
 public:
-    training_suggestions(const model& subject, const workload& load, const training_plan& plan, std::uint64_t bytes)
-        : model_(subject), load_(load), plan_(plan), bytes_(bytes) {}
+    training_suggestions(const parsed_model& read, const workload& load, const training_plan& plan, std::uint64_t bytes)
+        : read_(read), model_(read.subject), load_(load), plan_(plan), bytes_(bytes) {}
 
     [[nodiscard]] std::vector<suggestion> all();
+    /// The minimal combinations of changes that fit on one device; if there are none, on the fewest devices.
+    ///
+    /// Attention without a matrix of scores and gradient accumulation are part of each combination, as they are free.
+    [[nodiscard]] std::vector<training_combination> combinations() const;
 
 private:
     void add(std::string change, const workload& load, const training_plan& plan);
@@ -84,6 +106,12 @@ private:
     void add_sharding();
     void add_lora();
 
+    /// All combinations on a number of devices, without those that contain another one that fits.
+    [[nodiscard]] std::vector<training_combination> combinations_on(std::int64_t devices) const;
+    /// Whether data parallelism can shard the training state.
+    [[nodiscard]] bool can_shard() const;
+
+    const parsed_model& read_;
     const model& model_;
     const workload& load_;
     const training_plan& plan_;
@@ -102,12 +130,13 @@ inline constexpr std::array fit_options = concatenate(
                  std::array{option::batch, option::memory_sequence, option::past, option::encoder_sequence}),
     with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::training}),
     without_first_section(training_options), std::array{option::fit_devices},
-    with_section(
-        "Hardware and engine",
-        concatenate(memory_limit_options, std::array{option::allocator, option::utilization, option::engine_memory})),
+    with_section("Hardware and engine",
+                 concatenate(device_list_options, std::array{option::allocator, option::utilization,
+                                                             option::engine_memory, option::network})),
+    with_section("Cost", std::array{option::price}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
-    with_section("Output", std::array{option::text_or_json_format}), help_option);
+    with_section("Output", std::array{option::format}), help_option);
 
 inline constexpr std::array<command_example, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192",
@@ -123,7 +152,8 @@ inline constexpr command fit_command{
     .description =
         "Computes the largest batch, the longest context, the highest concurrency and the fewest devices\n"
         "for a memory size. If the workload does not fit, lists single changes and the memory that each\n"
-        "of them requires.\n"
+        "of them requires. With --training, also lists combinations that fit, cheapest first.\n"
+        "--device h100,rtx_4090 or --device all prints a table of devices.\n"
         "Exit code 8: the workload does not fit into --memory or --device.\n",
     .options = fit_options,
     .run = run_fit,

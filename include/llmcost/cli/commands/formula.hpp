@@ -24,6 +24,9 @@ inline constexpr option_spec formula_format{
     .help = "functions of B, S and P as text, latex, c, python or json (default text)"};
 inline constexpr option_spec formula_terms{.name = "--terms",
                                            .help = "print a sum over modules; equal terms of layers are combined"};
+inline constexpr option_spec named_sizes{
+    .name = "--named-sizes",
+    .help = "print coefficients as polynomials in the sizes of the model: h, L, V, heads; text or latex"};
 
 }  // namespace option
 
@@ -39,11 +42,13 @@ inline constexpr std::array formula_options = concatenate(
     with_section("Multimodal inputs", multimodal_options),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
-    with_section("Output", std::array{option::formula_terms, option::formula_format}), help_option);
+    with_section("Output", std::array{option::formula_terms, option::named_sizes, option::formula_format}),
+    help_option);
 
-inline constexpr std::array<command_example, 4> formula_examples{{
+inline constexpr std::array<command_example, 5> formula_examples{{
     {"llmcost formula --model meta-llama/Llama-3.2-1B add attn", "additions of attention"},
     {"llmcost formula --model meta-llama/Llama-3.2-1B mult attn --terms", "one term per module"},
+    {"llmcost formula --model meta-llama/Llama-3.2-1B mult --named-sizes", "in hidden size, layers and heads"},
     {"llmcost formula --model google/gemma-2-2b mult flops --format c", "C functions"},
     {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "LaTeX, for a paper"},
 }};

@@ -31,10 +31,10 @@ namespace option {
 inline constexpr option_spec level{.name = "--level",
                                    .value = "LEVEL",
                                    .type = value_type::choice,
-                                   .choices = "module|layer|operator",
+                                   .choices = "layer|module|operator",
                                    .help =
-                                       "nodes of the graph: module (items of layer lists, and modules outside of "
-                                       "them), layer (modules without children) or operator (default module)"};
+                                       "nodes of the graph: layer (items of layer lists, and modules outside of "
+                                       "them), module (modules without children) or operator (default layer)"};
 inline constexpr option_spec part_depth{.name = "--depth",
                                         .value = "N",
                                         .type = value_type::number,
@@ -100,7 +100,7 @@ inline constexpr std::array<command_example, 5> graph_examples{{
     {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "layers, their times, and all cuts"},
     {"llmcost graph --model meta-llama/Llama-3.1-8B --stage-devices h200,l4,l4 --link 1Gbit/s",
      "the best pipeline split over three devices"},
-    {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a drawing"},
+    {"llmcost graph --model openai-community/gpt2 --level module --format dot | dot -Tsvg > gpt2.svg", "a drawing"},
     {"llmcost graph --model openai-community/gpt2 --backward --level operator --format json", "a training step"},
     {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json",
      "a timeline for ui.perfetto.dev"},

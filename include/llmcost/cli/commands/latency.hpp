@@ -16,6 +16,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/latency/operator_types.hpp>
@@ -79,6 +80,18 @@ std::string deployment_title(const deployment& p, std::int64_t pipeline = 1);
 /// What the prediction interval is based on.
 std::string_view evidence_label(serving_evidence evidence);
 
+/// Checks that the deployment supports the request. Throws: `usage`.
+void validate(const latency_request& request, const deployment& deployment);
+
+/// The time, memory and power of a forward pass.
+latency_response compute(const latency_request& request, const deployment& deployment);
+
+/// The time, memory and power of a training step.
+latency_training_response compute_training(const latency_request& request, const deployment& deployment);
+
+/// The inputs of a step over all data-parallel ranks: tokens, images, recordings or samples.
+double inputs_of(const deployment& p, const workload& load);
+
 }  // namespace detail
 
 namespace option {
@@ -100,12 +113,13 @@ inline constexpr std::array latency_options = concatenate(
                    with_help(option::logits,
                              "positions for which the head computes logits: all, last or none (default last)")}),
     with_section("Multimodal inputs", multimodal_options),
-    with_section("Training",
-                 std::array{option::training, option::optimizer, option::adapter, option::recompute_layers}),
-    with_section("Parallelism", parallel_options), with_section("Hardware and engine", hardware_options),
+    with_section("Training", std::array{option::training, option::optimizer, option::adapter, option::lora,
+                                        option::qlora, option::recompute_layers}),
+    with_section("Parallelism", parallel_options),
+    with_section("Hardware and engine", concatenate(std::array{option::device_list}, engine_options)),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
-    with_section("Output", std::array{option::text_json_or_csv_format}), help_option);
+    with_section("Output", std::array{option::format}), help_option);
 
 /// Runs `llmcost latency`.
 [[nodiscard]] command_output run_latency(const arguments& args, const program& io);

@@ -16,6 +16,8 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -40,8 +42,8 @@ inline constexpr option_spec allocator{
     .value = "NAME",
     .type = value_type::text,
     .help =
-        "engine whose memory management is used: vllm, sglang, trtllm, transformers, or "
-        "none (default vllm)",
+        "engine whose memory management is used: vllm, sglang, trtllm, transformers, pytorch "
+        "or none (default vllm; pytorch for models without tokens)",
     .completions = detail::engine_memory_names};
 inline constexpr option_spec utilization{
     .name = "--gpu-memory-utilization",
@@ -86,10 +88,16 @@ namespace detail {
 /// Parses the options of an engine's memory management. Throws: `usage`.
 engine_memory_profile parse_engine_memory_profile(const arguments& args);
 
+/// The profile for a model: without `--engine`, PyTorch's for a model that reads no tokens and has no KV cache.
+engine_memory_profile profile_for_model(const engine_memory_profile& parsed, const arguments& args, const model& m,
+                                        const workload& load);
+
 /// The workload of one inference step. Throws: `usage`.
 workload memory_workload(const arguments& args);
 
-/// Prints the warnings about stored weights: a rejected file, and a mismatch with the configuration.
+/// Prints the warning that a weight file differs from the configuration.
+///
+/// Throws: `unsupported` for a quantization whose layout is not known.
 void warn_on_weights(const parsed_model& read, const streams& io);
 /// The bytes of weights that a checkpoint stores in several element types; none for a single type.
 inline maybe<count> stored_weight_bytes(const parsed_model& read) {
@@ -121,18 +129,21 @@ inline constexpr std::array memory_options = concatenate(
     with_section("Multimodal inputs", multimodal_options),
     with_section(
         "Hardware and engine",
-        concatenate(memory_limit_options, std::array{option::allocator, option::utilization, option::engine_memory})),
+        concatenate(device_list_options, std::array{option::allocator, option::utilization, option::engine_memory})),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
-    with_section("Output", std::array{option::format, option::plot}), help_option);
+    with_section("Cost", std::array{option::price}), with_section("Output", std::array{option::format, option::plot}),
+    help_option);
 
-inline constexpr std::array<command_example, 4> memory_examples{{
+inline constexpr std::array<command_example, 5> memory_examples{{
     {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB",
      "a prefill of 8192 tokens in 24 GB"},
     {"llmcost memory --model Qwen/Qwen3-8B --batch 32 --past 4096 --sequence 1 --engine sglang",
      "a decode step of 32 sequences"},
-    {"llmcost memory --model Qwen/Qwen3-8B --batch 1,8 --sequence 1024..131072:x2 --memory 80GB",
+    {"llmcost memory --model Qwen/Qwen3-8B --batch 1,8 --sequence 1024..32768:x2 --memory 80GB",
      "a table of workloads, with those that fit"},
+    {"llmcost memory --model Qwen/Qwen3-8B --sequence 8192 --device h100,rtx_4090,l40s",
+     "a table of devices: headroom, time, energy"},
     {"llmcost memory --model google/gemma-2-2b --engine none --format json",
      "weights, KV cache and activations in bytes"},
 }};
@@ -144,6 +155,7 @@ inline constexpr command memory_command{
     .description =
         "Computes the memory of an inference step: weights, KV cache as the engine allocates it, activation\n"
         "peak, and the memory of the engine itself. LIST: 1,8,64..512:x2. A list prints a table.\n"
+        "--device h100,rtx_4090 or --device all prints a table of devices, with the time of the step.\n"
         "Exit code 8: the step does not fit into --memory or --device.\n",
     .options = memory_options,
     .run = run_memory,

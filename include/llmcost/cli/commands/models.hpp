@@ -25,11 +25,18 @@ struct known_list {
 
 }  // namespace detail
 
+namespace option {
+
+inline constexpr option_spec layers{
+    .name = "--layers", .help = "list the layers and functions of custom models with their arguments instead"};
+
+}  // namespace option
+
 /// Runs `llmcost models`. An argument selects names that contain it. Throws: `usage` if none do.
 [[nodiscard]] command_output run_models(const arguments& args, const program& io);
 
 inline constexpr std::array models_options =
-    concatenate(with_section("Output", std::array{option::format}), help_option);
+    concatenate(with_section("Output", std::array{option::layers, option::format}), help_option);
 
 inline constexpr command models_command{
     .name = "models",
@@ -37,7 +44,8 @@ inline constexpr command models_command{
     .usage = "[PART OF A NAME] [options]",
     .description =
         "Lists the supported model types, how each one was verified, and the bundled configurations. With\n"
-        "an argument, lists only those whose names contain it.\n",
+        "an argument, lists only those whose names contain it. --layers lists what a custom model can\n"
+        "contain: see docs/own-models.md.\n",
     .options = models_options,
     .run = run_models,
     .completions = type_names};

@@ -80,9 +80,6 @@ inline std::string_view name_of(roofline_bound b) {
     return b == roofline_bound::launch ? "launch" : b == roofline_bound::compute ? "compute" : "memory";
 }
 
-/// A duration with a unit, e.g. `812.3 µs`.
-std::string duration(double seconds);
-
 std::string op_families();
 
 /// The operator type with a name. Throws: `usage`.

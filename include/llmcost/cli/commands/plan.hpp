@@ -59,6 +59,12 @@ inline constexpr option_spec caches_tried = [] {
     row.value = "TYPE,...";
     return row;
 }();
+inline constexpr option_spec save{.name = "--save",
+                                  .value = "DIR",
+                                  .type = value_type::directory,
+                                  .help =
+                                      "write launch.sh, kubernetes.yaml (with labels of llm-d) and dynamo.yaml of the "
+                                      "first deployment"};
 inline constexpr option_spec ep_of_plan = with_help(option::ep, "expert-parallel size (default: 1 and all devices)");
 
 }  // namespace option
@@ -77,7 +83,7 @@ inline constexpr std::array plan_options = concatenate(
                                                    option::execution, option::network}),
     with_section("Precision", std::array{option::experts_dtype, option::quantization, option::routing}),
     with_section("Cost", cost_options), with_section("Model", model_options),
-    with_section("Output", std::array{option::text_or_json_format, option::plot}), help_option);
+    with_section("Output", std::array{option::format, option::plot, option::save}), help_option);
 
 /// A parsed `llmcost plan` command line, without the workload and the candidates.
 struct plan_request {

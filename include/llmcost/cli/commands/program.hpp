@@ -21,6 +21,7 @@ namespace llmcost::cli {
     switch (code) {
         case errc::usage: return exit_code::usage;
         case errc::input: return exit_code::input;
+        case errc::output: return exit_code::write_error;
         case errc::network: return exit_code::network;
         case errc::overflow: return exit_code::overflow;
         case errc::does_not_fit: return exit_code::does_not_fit;
@@ -29,7 +30,8 @@ namespace llmcost::cli {
         case errc::bad_value:
         case errc::unsupported:
         case errc::io:
-        case errc::not_found: break;
+        case errc::not_found:
+        case errc::no_access: break;
     }
     return exit_code::configuration;
 }

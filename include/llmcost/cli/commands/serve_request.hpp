@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
@@ -90,11 +91,11 @@ inline constexpr std::array serve_options = concatenate(
     with_section("Parallelism", std::array{option::tp, option::pp, option::dp, option::ep}),
     with_section("Scheduling and speculative decoding",
                  std::array{option::chunk, option::batch_wait, option::draft, option::acceptance}),
-    with_section("Hardware and engine", hardware_options),
+    with_section("Hardware and engine", concatenate(std::array{option::device_list}, engine_options)),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options),
-    with_section("Model", concatenate(model_options, std::array{option::configs, option::adapter})),
-    with_section("Output", std::array{option::text_or_json_format}), help_option);
+    with_section("Model", concatenate(model_options, std::array{option::configs, option::adapter, option::lora})),
+    with_section("Output", std::array{option::format}), help_option);
 
 /// How the concurrency of `llmcost serve` is chosen.
 enum class load_mode : std::uint8_t {

@@ -16,6 +16,9 @@ namespace llmcost::cli::detail {
 
 // ---- print
 
+/// The price of a million output tokens.
+double price_per_million_tokens(const deployment& deployment, const serving_metrics& metrics);
+
 std::string print(const serve_request& request, const serve_response& response, const deployment& deployment);
 
 }  // namespace llmcost::cli::detail

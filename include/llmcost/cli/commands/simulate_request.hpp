@@ -106,11 +106,14 @@ inline constexpr option_spec proposes{
 inline constexpr option_spec all_tokens{
     .name = "--ignore-eos",
     .help = "sglang: requests set ignore_eos, so that admission uses their exact output lengths"};
-inline constexpr option_spec memory_share{.name = "--memory-share",
-                                          .aliases = {"--gpu-memory-utilization"},
-                                          .value = "X",
-                                          .type = value_type::number,
-                                          .help = "fraction of device memory that the engine uses (default 0.9)"};
+inline constexpr option_spec memory_share{
+    .name = "--memory-share",
+    .aliases = {"--gpu-memory-utilization"},
+    .value = "X",
+    .type = value_type::number,
+    .help =
+        "fraction of device memory that the engine uses (default: vllm 0.92, others "
+        "0.9)"};
 inline constexpr option_spec drawn{.name = "--plot-of",
                                    .value = "TYPE",
                                    .type = value_type::choice,

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
@@ -13,8 +15,11 @@
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
+#include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -29,13 +34,17 @@ namespace option {
 inline constexpr option_spec precision{.name = "--precision",
                                        .value = "TYPE",
                                        .type = value_type::choice,
-                                       .choices = "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed",
-                                       .help = "fp32, bf16, bf16-mixed, fp16-mixed or fp8-mixed (default fp32)"};
+                                       .choices = "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed|fp16|auto",
+                                       .help =
+                                           "fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of "
+                                           "the configuration, as Transformers 5 (default auto)"};
 inline constexpr option_spec implementation{.name = "--attention-implementation",
                                             .value = "TYPE",
                                             .type = value_type::choice,
-                                            .choices = "eager|sdpa",
-                                            .help = "eager, or sdpa (fused) (default eager)"};
+                                            .choices = "eager|sdpa|auto",
+                                            .help =
+                                                "eager, sdpa (fused), or auto: sdpa if the model supports it, as "
+                                                "Transformers 5 (default auto)"};
 inline constexpr option_spec loss{.name = "--loss",
                                   .value = "TYPE",
                                   .type = value_type::choice,
@@ -63,12 +72,26 @@ namespace detail {
 
 /// Parses schedule and loss of a training step. Throws: `usage`.
 training_plan parse_training_plan(const arguments& args);
+/// The type of the products of a training step: of `--precision`, or of the weights.
+dtype products_of(const arguments& args, const workload& load);
 /// The workload of a training step. Throws: `usage`.
 workload training_workload(const arguments& args);
+
+/// The precision of a training step; without `--precision` that of the configuration (`dtype="auto"`).
+int precision_of(const arguments& args, const model& m);
+/// Completes a workload with the model: its sizes, the precision and the attention implementation.
+///
+/// Source: transformers/modeling_utils.py, `from_pretrained` (`dtype="auto"`) and
+/// `_check_and_adjust_attn_implementation`.
+void complete_training_workload(const arguments& args, const model& m, workload& load);
 
 /// Completes a plan with the model: workload, adapter and quantized base weights. Throws: `usage`.
 void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args, const streams& io,
                           const parsed_model& read, workload& load);
+
+/// The cheapest change with which a step fits that does not; none if no combination of changes is enough.
+std::optional<fitting_change> find_fitting_change(const parsed_model& read, const workload& load,
+                                                  const training_plan& plan, std::uint64_t bytes);
 
 /// The memory of a training step. `read` must outlive the result. Throws: `usage`.
 training_response compute_training(const arguments& args, const parsed_model& read, const workload& load,
@@ -81,17 +104,19 @@ training_response compute_training(const arguments& args, const parsed_model& re
 [[nodiscard]] command_output run_train(const arguments& args, const program& io);
 
 /// The options of a training step: section "Training", then "Parallelism".
-inline constexpr std::array training_options =
-    concatenate(with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::precision,
-                                                                option::implementation, option::loss, option::dropout},
-                                                     schedule_options)),
-                with_section("Parallelism", sharding_options));
+inline constexpr std::array training_options = concatenate(
+    with_section("Training",
+                 concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
+                                        option::precision, option::implementation, option::loss, option::dropout},
+                             schedule_options)),
+    with_section("Parallelism", sharding_options));
 
-inline constexpr std::array train_options =
-    concatenate(with_section("Model", model_options), with_section("Workload", training_lists),
-                with_section("Multimodal inputs", multimodal_options), training_options,
-                with_section("Hardware", concatenate(memory_limit_options, std::array{option::step_seconds})),
-                with_section("Output", std::array{option::format, option::plot}), help_option);
+inline constexpr std::array train_options = concatenate(
+    with_section("Model", model_options), with_section("Workload", training_lists),
+    with_section("Multimodal inputs", multimodal_options), training_options,
+    with_section("Hardware", concatenate(device_list_options, std::array{option::network, option::step_seconds})),
+    with_section("Cost", std::array{option::tokens, option::price}),
+    with_section("Output", std::array{option::format, option::plot}), help_option);
 
 inline constexpr std::array<command_example, 6> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},
@@ -114,6 +139,7 @@ inline constexpr command train_command{
         "after the forward pass, the backward pass and the optimizer step. The categories are those of\n"
         "PyTorch's memory tracker. Reference: eager PyTorch on the CPU; adapters as in PEFT.\n"
         "LIST: 1,8,64..512:x2. A list prints a table.\n"
+        "With --device, also estimates time, energy and price; a list of devices prints a table.\n"
         "Exit code 8: the step does not fit into --memory or --device.\n",
     .options = train_options,
     .run = run_train,
@@ -123,4 +149,6 @@ inline constexpr command train_command{
 
 #ifndef LLMCOST_COMPILED
 #include <llmcost/cli/commands/impl/train.ipp>  // IWYU pragma: export
+//
+#include <llmcost/cli/commands/fit.hpp>  // defines find_fitting_change
 #endif

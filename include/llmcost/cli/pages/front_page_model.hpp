@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -21,6 +22,12 @@ namespace llmcost::cli {
 namespace detail {
 
 inline constexpr std::size_t page_width = 80;
+
+/// The width of lines that are wrapped: that of the terminal, from 40 to 160; 80 if it is unknown.
+[[nodiscard]] inline std::size_t line_width(const request& q) {
+    constexpr std::size_t minimum = 40, maximum = 160;
+    return q.columns == 0 ? page_width : std::clamp(q.columns, minimum, maximum);
+}
 
 /// A text with terminal colors, if colors are enabled.
 inline std::string styled(const request& q, std::string_view text, const char* code) {

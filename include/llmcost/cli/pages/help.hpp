@@ -40,8 +40,11 @@ std::string role_list(std::string_view separator);
 
 }  // namespace detail
 
+/// The width of help lines: that of the terminal, from 80 to 160 columns; `help_line_width` if it is unknown.
+[[nodiscard]] std::size_t help_columns(const streams& io);
+
 /// The help of a command: usage, description, options by section, then what `extra_help` returns.
-[[nodiscard]] std::string help_text(const command& c);
+[[nodiscard]] std::string help_text(const command& c, std::size_t columns = detail::help_line_width);
 
 /// The help of the program: usage, commands with their summaries, and the options of the default command.
 [[nodiscard]] std::string help_text(const program& program);

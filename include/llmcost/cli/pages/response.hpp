@@ -23,6 +23,15 @@ inline std::string name_of_scope(const request& q) { return q.metrics.scope ? q.
 
 /// The names of the columns: phases and total, or only the total for a single phase.
 std::vector<std::string> column_names(const workload_totals& r);
+/// Whether backward and optimizer of a training step have a value of this metric: primitives and their FLOPs.
+[[nodiscard]] bool is_step_metric(const metric& m) noexcept;
+
+/// The metrics of a scope. A training step of a complete model has the phases forward, backward and optimizer (AdamW).
+[[nodiscard]] workload_totals compute_query(const request& q, const std::vector<const metric*>& list);
+
+/// Whether a column of `column_names` has a value of a metric: parameters have no optimizer step.
+[[nodiscard]] bool has_figure(const request& q, const workload_totals& r, std::size_t i, const metric& m);
+
 /// The metrics of a column of `column_names`.
 inline const metric_list& column(const workload_totals& r, std::size_t i) {
     return r.phases.size() > 1 && i < r.phase_metrics.size() ? r.phase_metrics[i] : r.total;

@@ -71,9 +71,17 @@ private:
     bool is_tied_ = false;
 };
 
-/// The metrics of a model by role. A line includes the deeper lines below it.
+/// A line of a table by role: a chain of roles, or what is outside of the chains below its parent (`other`).
+struct role_line {
+    std::string path;  ///< roles from the outermost inwards: `encoder/attn`, `encoder/other`
+    std::string name;
+    std::size_t depth = 0;
+    model_metrics metrics{};
+};
+
+/// The metrics of a model by role. A chain includes the deeper chains below it.
 ///
-/// No module is in two lines of one depth.
+/// No module is in two chains of one depth.
 struct role_results {
     workload_totals sums;            ///< the model at index 0, line i at `places[i]`
     std::vector<role_chain> chains;  ///< chains in the order of the lines
@@ -86,8 +94,12 @@ struct role_results {
     [[nodiscard]] std::size_t depth(std::size_t line) const { return chains[line].size() - 1; }
     /// The roles of a line from the outermost inwards, e.g. `encoder/attn`.
     [[nodiscard]] std::string path(std::size_t line) const;
-    /// The metrics outside of all roles: residual additions, masks, operations of modules without a role.
-    [[nodiscard]] model_metrics rest(const metric_list& r) const;
+    /// Whether a module is self-attention or cross-attention.
+    [[nodiscard]] bool has_attention() const;
+    /// All lines of a table. The lines of one parent add up to it: the last one is `other`.
+    ///
+    /// `other` has the residual additions, masks and operations of modules without a role.
+    [[nodiscard]] std::vector<role_line> lines(const metric_list& r) const;
 };
 
 /// The metrics of a request by role, in the order of the list of roles.

@@ -44,9 +44,11 @@ private:
 
 }  // namespace detail
 
-/// A chart of 80 columns: letters are values, dots are lines, a star marks several values in one place.
+/// A chart: letters are values, dots are lines, a star marks several values in one place.
+///
+/// `columns` is the width of the terminal; 0 if it is unknown: 80.
 [[nodiscard]] std::string terminal_plot(const chart_axis& x_axis, const chart_axis& up,
-                                        const std::vector<chart_series>& all);
+                                        const std::vector<chart_series>& all, std::size_t columns = 0);
 
 }  // namespace llmcost::cli
 

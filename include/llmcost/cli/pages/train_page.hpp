@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/category.hpp>
@@ -28,7 +30,9 @@ enum precision_choice : int {
     precision_bf16,
     precision_bf16_mixed,
     precision_fp16_mixed,
-    precision_fp8_mixed
+    precision_fp8_mixed,
+    precision_fp16,
+    precision_auto  ///< the dtype of the configuration
 };
 
 struct precision_spec {
@@ -42,7 +46,8 @@ inline constexpr precision_spec precisions[]{
     {"bf16-mixed", dtype::bfloat16, ""},
     {"fp16-mixed", dtype::float16, "fp16-mixed: autocast and GradScaler, without the 12 bytes of GradScaler"},
     {"fp8-mixed", dtype::float8_e4m3fn,
-     "fp8-mixed: weights in bf16, linear layers except the head in fp8 (torchao), without temporary casts"}};
+     "fp8-mixed: weights in bf16, linear layers except the head in fp8 (torchao), without temporary casts"},
+    {"fp16", dtype::float16, ""}};
 
 /// The measured time of a step in seconds, and the peak of the device in FLOP/s; 0: not set.
 struct measured_step {
@@ -55,6 +60,16 @@ struct measured_step {
     [[nodiscard]] double share(count flops) const noexcept { return static_cast<double>(flops) / (seconds * peak); }
 };
 
+/// Changes of a command line with which a step fits, and the memory that it then requires.
+struct fitting_change {
+    std::string change{};  ///< options: `--recompute full`
+    count needed{};
+};
+
+/// The settings that decide on the memory of a step: `bf16, sdpa, adamw, lora:r=16`.
+[[nodiscard]] std::string training_assumptions(const model& m, const workload& load, const training_plan& plan,
+                                               int precision, std::string_view adapter_label);
+
 /// A training step: its request and its results.
 struct training_response {
     const parsed_model& read;
@@ -65,6 +80,9 @@ struct training_response {
     memory_limit limit;
     measured_step took;
     training_run run;
+    std::optional<step_estimate> estimate{};    ///< of `--device`; none without it
+    std::int64_t epoch_tokens = 0;              ///< of `--tokens`; 0: not set
+    std::optional<fitting_change> fits_with{};  ///< the first change with which it fits, if it does not
 
     [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
     // FLOPs of all accumulated batches of a step

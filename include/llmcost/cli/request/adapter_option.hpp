@@ -25,6 +25,12 @@ inline constexpr option_spec adapter{.name = "--adapter",
                                      .value = "FILE|SPEC",
                                      .type = value_type::file,
                                      .help = "PEFT adapter_config.json, or a short form: lora:r=16"};
+inline constexpr option_spec lora{.name = "--lora",
+                                  .value = "r=N,...",
+                                  .type = value_type::text,
+                                  .help = "LoRA: --lora r=16 is --adapter lora:r=16; e.g. r=16,targets=all-linear"};
+inline constexpr option_spec qlora{
+    .name = "--qlora", .help = "QLoRA: frozen weights in 4 bits (nf4); with --lora r=16 as --adapter qlora:r=16"};
 
 }  // namespace option
 
@@ -65,9 +71,12 @@ void resolve_adapter(requested_adapter& requested, const model& m, std::ostream&
 /// `qlora` is nf4 with double quantization. The result has no method for other formats, and for 32-bit weights.
 [[nodiscard]] quantization base_of(const requested_adapter& requested, const parsed_model& read, const workload& load);
 
-/// Parses `--adapter`; its target modules are found by `resolve_adapter`.
+/// The value of `--adapter`, or the short form of `--lora` and `--qlora`; `none` without them. Throws: `usage`.
+[[nodiscard]] std::string adapter_text(const arguments& args);
+
+/// Parses `--adapter`, `--lora` and `--qlora`; target modules are found by `resolve_adapter`.
 [[nodiscard]] inline requested_adapter read_adapter(const arguments& args) {
-    return detail::read_adapter_option(args.text(option::adapter, "none"));
+    return detail::read_adapter_option(adapter_text(args));
 }
 
 /// Finds the target modules of an adapter in a model; writes warnings to `notes`. Throws: `usage`.

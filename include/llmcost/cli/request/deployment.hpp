@@ -108,8 +108,10 @@ inline constexpr option_spec network{.name = "--network",
                                      .type = value_type::text,
                                      .help = "bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5",
                                      .completions = detail::network_names};
-inline constexpr option_spec price{
-    .name = "--price", .value = "X", .type = value_type::number, .help = "price of a device per hour, in any currency"};
+inline constexpr option_spec price{.name = "--price",
+                                   .value = "X",
+                                   .type = value_type::number,
+                                   .help = "price of a device per hour, in any currency; a list for several devices"};
 inline constexpr option_spec carbon{
     .name = "--carbon", .value = "X", .type = value_type::number, .help = "carbon intensity, in grams of CO2 per kWh"};
 
@@ -117,9 +119,11 @@ inline constexpr option_spec carbon{
 
 /// Tensor, data and expert parallelism of a model on devices.
 inline constexpr std::array parallel_options{option::tp, option::dp, option::ep};
+/// The engine and its kernels.
+inline constexpr std::array engine_options{option::engine, option::engine_version, option::calibration,
+                                           option::execution, option::network};
 /// The device, the engine and its kernels.
-inline constexpr std::array hardware_options{option::device,      option::engine,    option::engine_version,
-                                             option::calibration, option::execution, option::network};
+inline constexpr std::array hardware_options = concatenate(std::array{option::device}, engine_options);
 /// The element types of weights and KV cache.
 inline constexpr std::array precision_options{option::linear_dtype, option::experts_dtype, option::kv_cache_dtype};
 /// The price and the carbon intensity of a device.

@@ -41,6 +41,7 @@ struct request {
     bool has_tree = false;
     std::int64_t tree_depth = -1;  ///< levels of the tree; -1: all
     bool has_color = false;
+    std::size_t columns = 0;  ///< width of the terminal; 0: unknown
     bool disables_cache = false;            ///< the configuration has `use_cache: false`
     stored_model_weights stored_weights{};  ///< weights of several element types
     std::int64_t mtp_layers = 0;            ///< multi-token prediction layers of the checkpoint
@@ -58,7 +59,7 @@ struct request {
 
 /// Whether a number of tokens exceeds the context length; false if the context length is unknown.
 [[nodiscard]] inline bool exceeds_context(const model& m, std::int64_t tokens) noexcept {
-    return m.config.max_position_embeddings > 0 && tokens > m.config.max_position_embeddings && !reads_pixels(m);
+    return m.config.context_length() > 0 && tokens > m.config.context_length() && !reads_pixels(m);
 }
 
 /// Warns if a number of tokens exceeds the context length of a model.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/metric_query.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/files/gguf_mix.hpp>
 #include <llmcost/json.hpp>
@@ -34,6 +35,13 @@ struct requested_quantization {
 
 /// Replaces the `quantization_config` of a configuration by that of `--quantization`.
 void set_quantization(const arguments& args, config_document& document);
+
+/// Throws: `unsupported` if the configuration has a quantization whose layout is not known. Its weights have no known
+/// size without `--quantization` or `--dtype`.
+void require_known_layout(const parsed_model& read);
+
+/// Whether a query includes bytes of weights: one of its metrics, or all metrics.
+[[nodiscard]] bool includes_weight_bytes(const metric_query& query);
 
 /// The stored weights of a model: from `--quantization`, `--dtype`, the weight file or `quantization_config`, in this
 /// order. `is_applied` is false if all weights have one type.

@@ -38,6 +38,8 @@ LLMCOST_INLINE void custom_model_parser::read(config_view root) {
     check_keys(root, {"name", "class", "sizes", "variants", "inputs", "blocks", "layers", "output", "image_size",
                       "configuration", "dtype", "torch_dtype"});
     program_.type = program_.keep(root.find("class") ? as_view(root.string("class")) : std::string_view{"Model"});
+    if (!is_class_name(std::string_view(program_.type)))
+        refuse_at(*root.find("class"), "expected the name of a class: letters, digits, _ and .");
     read_sizes(root);
     check_variants(root);
     read_image(root);
@@ -129,7 +131,7 @@ LLMCOST_INLINE void custom_model_parser::read_block(config_view node) {
     step_reader reader{program_, names_, b, registry_};
     for (const config_view entry : defaults)
         b.default_arguments.push_back(entry.is_null() ? std::vector<expression>{}
-                                              : std::vector<expression>{reader.number(entry)});
+                                                      : std::vector<expression>{reader.number(entry)});
     if (const auto in = node.find("input"))
         b.inputs = reader.read_outputs(*in);
     else

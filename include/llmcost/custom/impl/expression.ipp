@@ -31,7 +31,9 @@ LLMCOST_INLINE std::int64_t expression_store::evaluate(const expression& e, cons
                 stack[n - 1] = std::find(all.begin(), all.end(), stack[n - 1]) != all.end();
                 break;
             }
-            case instruction_kind::negate: stack[n - 1] = apply_binary(instruction_kind::subtract, 0, stack[n - 1]); break;
+            case instruction_kind::negate:
+                stack[n - 1] = apply_binary(instruction_kind::subtract, 0, stack[n - 1]);
+                break;
             case instruction_kind::negation: stack[n - 1] = stack[n - 1] == 0; break;
             case instruction_kind::jump: position += static_cast<std::uint32_t>(i.operand); break;
             case instruction_kind::jump_unless:

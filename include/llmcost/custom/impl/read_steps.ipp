@@ -200,7 +200,10 @@ LLMCOST_INLINE void step_reader::read_module(config_view node, step& s) {
         refuse_at(*type,
                   "unknown layer or block \"" + std::string(name.substr(0, 60)) + "\"" + near.suggestion_text(""));
     }
-    s.type = program_.keep(node.find("class") ? as_view(node.string("class")) : name);
+    const auto named_class = node.find("class");
+    s.type = program_.keep(named_class ? as_view(named_class->as_string()) : name);
+    if (!s.inlined && !is_class_name(std::string_view(s.type)))
+        refuse_at(named_class ? *named_class : *type, "expected the name of a class: letters, digits, _ and .");
     if (const auto role = node.find("role")) {
         s.module_role = role_from(role->as_string());
         if (s.module_role == role::none || s.module_role == role::all || s.module_role == role::transformer) {
@@ -289,7 +292,8 @@ LLMCOST_INLINE void step_reader::read_block_call(config_view node, step& s, std:
         known.push_back(name);
         if (const auto argument = node.find(string_ref(name.data(), name.size()))) {
             const expression e = number(*argument);
-            if (!e.constant() && called.is_nonlinear) (e.uses_workload ? program_.is_nonlinear : block_.is_nonlinear) = true;
+            if (!e.constant() && called.is_nonlinear)
+                (e.uses_workload ? program_.is_nonlinear : block_.is_nonlinear) = true;
             s.arguments.push_back({static_cast<std::uint8_t>(i), {e}});
         } else if (called.default_arguments[i].empty())
             refuse_at(node, "block " + called.name + " needs " + name);
@@ -373,8 +377,8 @@ LLMCOST_INLINE void step_reader::check_results(config_view node, const step& s) 
     if (s.row != nullptr && s.kind != step_kind::parallel) {
         if (n == 0 && named < 1)
             refuse_at(node, std::string(s.row->name) + " requires output, the names of its results");
-        if (n > 0 && named > n)
-            refuse_at(node, std::string(s.row->name) + " has " + std::to_string(n) + " results, not " +
+        if (const int most = std::max(n, s.row->max_results); n > 0 && named > most)
+            refuse_at(node, std::string(s.row->name) + " has " + std::to_string(most) + " results, not " +
                                 std::to_string(named));
         if (named > trace::max_cat_inputs) refuse_at(node, "has too many results");
         const auto in = static_cast<int>(s.inputs.size());

@@ -126,6 +126,8 @@ LLMCOST_INLINE std::vector<stored_tensor> read_safetensors_file(const std::strin
             }
             stored_range range;
             tensors.push_back(parse_safetensors_entry(entry, data, range));
+            tensors.back().file = path;
+            tensors.back().offset = sizeof length + header + range.begin;
             ranges.push_back(range);
         }
         check_ranges(std::move(ranges), data, location);
@@ -177,6 +179,23 @@ LLMCOST_INLINE stored_tensors read_safetensors_index(const std::string& path, co
 }  // namespace llmcost::detail
 
 namespace llmcost {
+
+LLMCOST_INLINE bool has_equal_data(const stored_tensor& a, const stored_tensor& b) {
+    constexpr std::uint64_t chunk = 1U << 20U;
+    if (a.type != b.type || a.sizes != b.sizes || a.bytes != b.bytes) return false;
+    const detail::weight_file first(a.file), second(b.file);
+    std::string bytes_of_first, bytes_of_second;
+    for (std::uint64_t done = 0; done < a.bytes;) {
+        const auto n = static_cast<std::size_t>(std::min(chunk, a.bytes - done));
+        bytes_of_first.resize(n);
+        bytes_of_second.resize(n);
+        first.read(a.offset + done, bytes_of_first.data(), n);
+        second.read(b.offset + done, bytes_of_second.data(), n);
+        if (bytes_of_first != bytes_of_second) return false;
+        done += n;
+    }
+    return true;
+}
 
 LLMCOST_INLINE stored_tensors read_safetensors(const std::string& path, const safetensors_limits& limits) {
     std::string file = path;

@@ -38,9 +38,9 @@ LLMCOST_INLINE void node_graph_builder::choose(graph_granularity grain) {
     for (std::size_t i = 0; i < graph_.modules.size(); ++i) {
         const graph_module& m = graph_.modules[i];
         const std::int32_t above = m.parent >= 0 ? at_place(module_parts_, m.parent) : -1;
-        const bool by_level = grain.level == graph_level::module
+        const bool by_level = grain.level == graph_level::layer
                                   ? m.index >= 0 || !has_children[i]
-                                  : grain.level == graph_level::layer && !has_children[i];
+                                  : grain.level == graph_level::module && !has_children[i];
         const bool is_part = grain.depth > 0 ? m.depth == grain.depth || !has_children[i] : by_level;
         module_parts_.push_back(above >= 0 ? above : is_part ? static_cast<std::int32_t>(i) : -1);
     }

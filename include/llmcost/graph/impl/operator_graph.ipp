@@ -140,7 +140,8 @@ LLMCOST_INLINE void graph_listener::on_op(const recorder& r, const operation& o)
     out_.operations.push_back(std::move(n));
 }
 
-LLMCOST_INLINE void graph_listener::on_storage_renamed(const recorder&, std::int32_t old_storage, std::int32_t new_storage) {
+LLMCOST_INLINE void graph_listener::on_storage_renamed(const recorder&, std::int32_t old_storage,
+                                                       std::int32_t new_storage) {
     const auto old_index = static_cast<std::size_t>(old_storage);
     const std::int32_t tensor_id =
         // tensors of modules that are not executed have no index
@@ -303,7 +304,8 @@ LLMCOST_INLINE bool graph_listener::share_backward(const trace_totals& sums, con
     return has_backward;
 }
 
-LLMCOST_INLINE void graph_listener::record_backward(const primitives<count>& recorded, const primitives<count>& op_backward) {
+LLMCOST_INLINE void graph_listener::record_backward(const primitives<count>& recorded,
+                                                    const primitives<count>& op_backward) {
     for (const auto member : primitive_members<count>) {
         if (member == &primitives<count>::add || recorded.*member == op_backward.*member || out_.operations.empty())
             continue;

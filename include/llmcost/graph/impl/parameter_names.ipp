@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,20 @@ namespace llmcost::detail {
 
 LLMCOST_INLINE parameter_names::declaration parameter_names::declared(const std::string& name, const tensor& v,
                                                                       bool tied) {
-    const auto match = std::ranges::find_if(parameters_, [&](const parameter& p) {
-        return (tied || p.awaited) && p.sizes == std::vector(v.size, v.size + v.rank);
-    });
+    // models with many modules: search only if a tied parameter can match
+    const auto match =
+        !tied && num_awaited_ == 0 ? parameters_.end() : std::ranges::find_if(parameters_, [&](const parameter& p) {
+            return (tied || p.awaited) && std::ranges::equal(p.sizes, std::span(v.size, v.rank));
+        });
     const bool fresh = match == parameters_.end();
     const auto number = static_cast<std::int32_t>(match - parameters_.begin());
-    if (fresh)
+    if (fresh) {
         parameters_.push_back({{v.size, v.size + v.rank}, tied});
-    else if (!tied)
+        num_awaited_ += tied ? 1 : 0;
+    } else if (!tied) {
+        num_awaited_ -= match->awaited ? 1 : 0;
         match->awaited = false;
+    }
     indices_by_name_[name] = number;
     is(v, number);
     return {number, fresh};

@@ -65,8 +65,10 @@ LLMCOST_INLINE std::string to_string(const repo_id& id) { return id.name + '@' +
     } else if (code == "RevisionNotFound") {
         message = id.name + " has no revision \"" + printable(id.revision) + '"';
     } else if (code == "GatedRepo") {
+        kind = errc::no_access;
         message = id.name + " is gated: accept its terms on its page, and " + token;
     } else if (client.is_endpoint(response.url) && (status == 401 || status == 403 || status == 404)) {
+        if (status != 404) kind = errc::no_access;
         message = id.name + " is missing, private or gated: check the name, or " + token;
     } else {
         kind = errc::network;
@@ -140,11 +142,16 @@ LLMCOST_INLINE std::optional<hub_file> find_in_cache(const repo_id& id, std::str
     const auto commit = cache.commit_of(id.revision);
     if (!commit || cache.lookup(*commit, filename, options.max_size) != detail::hub::found::complete)
         return std::nullopt;
-    return hub_file{cache.snapshot(*commit, filename), *commit};
+    return hub_file{cache.snapshot(*commit, filename), *commit, {}};
 }
 
-LLMCOST_INLINE hub_file download(const repo_id& id, std::string_view filename, const hub_options& options) {
-    using namespace detail::hub;
+}  // namespace llmcost
+
+namespace llmcost::detail::hub {
+
+/// Downloads a file. If the cache cannot be written, `requires_cache` decides between an error and the content alone.
+LLMCOST_INLINE hub_file download_file(const repo_id& id, std::string_view filename, const hub_options& options,
+                                      bool requires_cache) {
     validate_names(id, filename);
     if (is_commit(id.revision)) {
         if (auto cached = find_in_cache(id, filename, options)) return *cached;
@@ -180,16 +187,29 @@ LLMCOST_INLINE hub_file download(const repo_id& id, std::string_view filename, c
         refuse_answer(client, head, id, filename);
     }
     const file_facts facts = check_facts(head, id, options.max_size);
-    const hub_file file{cache.snapshot(facts.commit, filename), facts.commit};
+    hub_file file{cache.snapshot(facts.commit, filename), facts.commit, {}};
     if (cache.has(facts.commit, filename, facts.blob, options.max_size)) {
         if_possible([&] { cache.store_ref(id.revision, facts.commit); });
         return file;
     }
     auto content = cache.read_blob(facts.blob, options.max_size);
     if (!content) content = get_content(client, head, facts, id, filename, options.max_size);
-    cache.store(facts.commit, filename, facts.blob, *content, options.symlinks);
-    cache.store_ref(id.revision, facts.commit);
+    try {
+        cache.store(facts.commit, filename, facts.blob, *content, options.symlinks);
+        cache.store_ref(id.revision, facts.commit);
+    } catch (const error& e) {
+        if (requires_cache || e.code() != errc::io) throw;
+        file.content = std::move(*content);
+    }
     return file;
+}
+
+}  // namespace llmcost::detail::hub
+
+namespace llmcost {
+
+LLMCOST_INLINE hub_file download(const repo_id& id, std::string_view filename, const hub_options& options) {
+    return detail::hub::download_file(id, filename, options, true);
 }
 
 LLMCOST_INLINE hub_file fetch(const repo_id& id, std::string_view filename, const hub_options& options) {
@@ -202,7 +222,7 @@ LLMCOST_INLINE hub_file fetch(const repo_id& id, std::string_view filename, cons
                     "has no file \"" + detail::hub::printable(filename) + "\" (recorded in the cache for commit " +
                         *commit + ')');
     }
-    return download(id, filename, options);
+    return detail::hub::download_file(id, filename, options, false);
 }
 
 }  // namespace llmcost

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <memory>
@@ -114,6 +115,10 @@ LLMCOST_INLINE config_document read_config_file(const std::string& path, const c
                                                 document_kind subject) {
     const std::optional<std::string> file = detail::config_file_at(path);
     if (!file) throw error(errc::io, path, detail::without_config(path));
+    // a named pipe is the user's choice, e.g. <(...) of a shell; one in a folder would wait for ever
+    std::error_code none;
+    if (*file != path && !std::filesystem::is_regular_file(*file, none) && std::filesystem::exists(*file, none))
+        throw error(errc::io, *file, "expected a regular file");
     errno = 0;
     std::ifstream in(*file, std::ios::binary);
     if (!in)

@@ -90,9 +90,10 @@ LLMCOST_INLINE const std::vector<std::int64_t>& calibration_document::numbers_in
     }
 }
 
-LLMCOST_INLINE const std::vector<std::int64_t>& calibration_document::parse_layer_shape_list(config_view json, literal key,
-                                                                               std::size_t count,
-                                                                               std::int64_t minimum) {
+LLMCOST_INLINE const std::vector<std::int64_t>& calibration_document::parse_layer_shape_list(config_view json,
+                                                                                             literal key,
+                                                                                             std::size_t count,
+                                                                                             std::int64_t minimum) {
     constexpr std::int64_t maximum = 4096;  // steps
     const std::vector<std::int64_t>& all = numbers_in(json, key, 0, minimum, maximum);
     if (all.size() != count)
@@ -152,7 +153,9 @@ LLMCOST_INLINE mixed_decode_kind calibration_document::parse_mixed_decode_mode(c
 
 LLMCOST_INLINE cross_validation_error calibration_document::read_error(config_view json) {
     check_keys(json, {"rows", "median", "low", "high"});
-    return {json.non_negative("rows"), json.real("median"), octaves(json, "low", -64, 0), octaves(json, "high", 0, 64)};
+    const double median = json.real("median");
+    if (median < 0) throw_invalid_value(json, "median", "a number that is not negative");
+    return {json.non_negative("rows"), median, octaves(json, "low", -64, 0), octaves(json, "high", 0, 64)};
 }
 
 LLMCOST_INLINE correction_table calibration_document::parse_correction(config_view json, const operator_type& family) {

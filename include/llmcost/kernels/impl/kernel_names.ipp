@@ -35,7 +35,9 @@ LLMCOST_INLINE std::vector<std::string> calibration_paths(const std::string& cal
 }
 
 LLMCOST_INLINE const operand_type& require_operand_type(std::string_view source, std::string_view name) {
-    if (const operand_type* row = find_operand_type(name)) return *row;
+    std::string spelled = lower(name);
+    if (constexpr std::string_view prefix = "torch."; spelled.starts_with(prefix)) spelled.erase(0, prefix.size());
+    if (const operand_type* row = find_operand_type(string_ref(spelled))) return *row;
     name_suggestions near(name);
     for (const operand_type& row : operand_types) near.add_candidate(row.name);
     throw_usage(source, "no type " + quote(name) + near.suggestion_or_list());

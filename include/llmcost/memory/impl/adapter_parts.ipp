@@ -77,16 +77,30 @@ LLMCOST_INLINE tensor low_rank(trace& t, const adapter& adapter_config, const te
     return t.to(t.add(y, t.mul_scalar(convolved("lora_B", low, second, one, adapter_config.second_bias))), y.type);
 }
 
+/// The norm of weights, and the tensors that variables of `DoraLinearLayer.forward` keep alive until it returns.
+struct weight_norm {
+    tensor eye, projected_eye, low, cast_weight;
+    tensor norm{};
+
+    /// The next operation is one that these variables outlive.
+    void keep_alive(trace& t) const {
+        for (const tensor* v : {&eye, &projected_eye, &low, &cast_weight}) t.read_parameter_in_next_op(*v);
+    }
+};
+
 /// The low-rank product of the weights, for their norm. Computed in each pass, without a backward.
-[[nodiscard]] LLMCOST_INLINE tensor norm_of_weights(trace& t, const tensor& weight, bool is_transposed, const tensor& a,
-                                                    const tensor& b, dtype type) {
+///
+/// The product has a graph, which saves the identity matrix and its product with the first factor.
+[[nodiscard]] LLMCOST_INLINE weight_norm norm_of_weights(trace& t, const tensor& weight, bool is_transposed,
+                                                         const tensor& a, const tensor& b, dtype type) {
     const trace::no_grad_guard detached{t};
-    const tensor eye = t.full({a.dim(1), a.dim(1)}, a.type);
-    const tensor low = t.to(t.linear(t.linear(eye, a), b).transpose(0, 1), type);
-    const tensor cast_weight = t.to(weight, type);
+    const tensor eye = t.full({a.dim(1), a.dim(1)}, a.type), projected_eye = t.linear(eye, a);
+    const tensor low = t.to(t.linear(projected_eye, b).transpose(0, 1), type);
+    weight_norm out{eye, projected_eye, low, t.to(weight, type)};
     const tensor scaled = t.mul_scalar(low);
-    t.read_parameter_in_next_op(low);  // a variable of the caller
-    return t.vector_norm(t.add(is_transposed ? cast_weight.transpose(0, 1) : cast_weight, scaled), 1);
+    out.keep_alive(t);
+    out.norm = t.vector_norm(t.add(is_transposed ? out.cast_weight.transpose(0, 1) : out.cast_weight, scaled), 1);
+    return out;
 }
 
 LLMCOST_INLINE tensor decomposed(trace& t, const tensor& x, const tensor& weight, bool is_transposed,
@@ -94,12 +108,14 @@ LLMCOST_INLINE tensor decomposed(trace& t, const tensor& x, const tensor& weight
     const tensor in = t.to(x, dtype::float32);
     const tensor a = t.trainable_parameter("lora_A.default.weight", {rank, x.dim(-1)}, dtype::float32);
     const tensor b = t.trainable_parameter("lora_B.default.weight", {y.dim(-1), rank}, dtype::float32);
-    const tensor norm = norm_of_weights(t, weight, is_transposed, a, b, in.type);
+    const weight_norm of_weights = norm_of_weights(t, weight, is_transposed, a, b, in.type);
     const tensor magnitude = t.trainable_parameter("lora_magnitude_vector.default.weight", {y.dim(-1)}, in.type);
-    const tensor share = t.div(magnitude, norm).view({1, y.dim(-1)});
+    const tensor share = t.div(magnitude, of_weights.norm).view({1, y.dim(-1)});
     const tensor low = t.linear(t.linear(in, a), b);
     const tensor base = bias != nullptr ? t.sub(y, *bias) : y;
-    const tensor delta = t.add(t.mul(t.sub_scalar(share), base), t.mul_scalar(t.mul(share, low)));
+    const tensor part = t.mul(t.sub_scalar(share), base), low_part = t.mul_scalar(t.mul(share, low));
+    of_weights.keep_alive(t);
+    const tensor delta = t.add(part, low_part);
     return t.to(t.add(y, delta), y.type);
 }
 
@@ -221,7 +237,7 @@ LLMCOST_INLINE tensor prefix(trace& t, const adapter& adapter_config, const tens
     return t.to(x, text.type).view({text.dim(0), adapter_config.tokens, 2 * layers, width});
 }
 
-LLMCOST_INLINE tensor of_layer(trace& t, const tensor& prefix, const shape& sizes) {
+LLMCOST_INLINE tensor layer_prefix(trace& t, const tensor& prefix, const shape& sizes) {
     const tensor one =
         prefix.slice(2, 1).view({sizes.size[0], sizes.size[2], sizes.size[1], sizes.size[3]}).transpose(1, 2);
     return t.cat({one}, 2);

@@ -174,7 +174,7 @@ LLMCOST_INLINE bool adapter_policy::provide_past_key_values(trace& t, const shap
         refuse("caches keys and values of other sizes than the prefix");
         return false;
     }
-    past = adapter_parts::of_layer(t, prefix_, sizes);
+    past = adapter_parts::layer_prefix(t, prefix_, sizes);
     return true;
 }
 

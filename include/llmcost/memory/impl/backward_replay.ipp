@@ -26,7 +26,7 @@ LLMCOST_INLINE void backward_replay::free_unreached_outputs() {
     if (tape_.loss >= 0) is_needed[static_cast<std::size_t>(tape_.loss)] = true;
     for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
         const tape_node& n = tape_.nodes[i];
-        if (!n.has_backward || !is_needed[static_cast<std::size_t>(n.output)]) continue;
+        if (!n.has_backward || n.output < 0 || !is_needed[static_cast<std::size_t>(n.output)]) continue;
         is_reached_[i] = true;
         for (const tape_edge& e : n.inputs) {
             if (!e.requires_grad) continue;
@@ -114,6 +114,7 @@ LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
     release_saved(n);  // before its gradients are accumulated (autograd's engine.cpp, `evaluate_function`)
     for (std::size_t i = 0; i < input_gradients_.size(); ++i) {
         const tape_edge& e = n.inputs[i];
+        if (e.tensor < 0 && e.parameter < 0) release_gradient(input_gradients_[i]);  // its source is not on the tape
         if (input_gradients_[i] < 0 || e.tensor < 0) continue;
         if (e.bytes < tensor_state_of(e.tensor).bytes)
             store_view_gradient(state_of(e.tensor), input_gradients_[i]);
@@ -136,8 +137,10 @@ LLMCOST_INLINE bool backward_replay::passes_gradient_of(const tape_node& n, cons
 
 LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n, const tape_edge& e,
                                                               std::string_view name) {
-    const std::uint64_t target_bytes =
-        e.tensor >= 0 ? tensor_state_of(e.tensor).bytes : tape_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
+    const std::uint64_t target_bytes = e.tensor >= 0 ? tensor_state_of(e.tensor).bytes
+                                       : e.parameter >= 0
+                                           ? tape_.parameters[static_cast<std::size_t>(e.parameter)].bytes
+                                           : e.bytes;
     const std::uint64_t computed_bytes =
         backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes
             ? n.output_bytes

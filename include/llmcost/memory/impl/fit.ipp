@@ -7,12 +7,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/schedule.hpp>
@@ -44,11 +46,12 @@ namespace llmcost {
 LLMCOST_INLINE fit_figures fit_inference(const model& m, const workload& load, const engine_memory_profile& engine,
                                          std::uint64_t bytes, maybe<count> stored) {
     const auto available_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * engine.gpu_memory_utilization);
+    const std::optional<block_pool> pool = block_pool_of(m, load, engine);
     const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch;
         changed.sequence = sequence;
-        return inference_memory_of(m, changed, engine, stored);
+        return inference_memory_of(m, changed, engine, stored, &pool);
     };
     fit_figures out;
     const inference_memory requested_memory = memory_for(load.batch, load.sequence);

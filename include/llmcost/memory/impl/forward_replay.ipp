@@ -63,6 +63,7 @@ LLMCOST_INLINE void forward_replay::record_snapshot(std::int32_t layer, bool end
 }
 
 LLMCOST_INLINE void forward_replay::allocate(std::int32_t t, category is) {
+    if (t < 0) return;
     tensor_state& h = state_of(t);
     if (h.is_live || tensor_state_of(t).producer < 0) return;
     h.is_live = true;
@@ -71,6 +72,7 @@ LLMCOST_INLINE void forward_replay::allocate(std::int32_t t, category is) {
 }
 
 LLMCOST_INLINE void forward_replay::free(std::int32_t t) {
+    if (t < 0) return;
     tensor_state& h = state_of(t);
     if (!h.is_live || h.is_leaf) return;
     h.is_live = false;

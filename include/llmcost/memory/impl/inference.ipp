@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
@@ -15,6 +16,8 @@
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/block_pool.hpp>
+#include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/trace.hpp>
@@ -129,9 +132,18 @@ LLMCOST_INLINE count peak_activation_bytes(const model& model, workload load) {
     }
 }
 
+LLMCOST_INLINE std::optional<block_pool> block_pool_of(const model& model, const workload& load,
+                                                       const engine_memory_profile& engine) {
+    if (!engine.has_hybrid_cache_manager || model.config.encoder.num_hidden_layers > 0) return std::nullopt;
+    const std::vector<kv_cache_layer> layers = kv_cache_layers_of(model, load);
+    if (layers.empty()) return std::nullopt;
+    return block_pool(layers, engine.block_size, engine.max_num_batched_tokens);
+}
+
 LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const workload& load,
                                                     const engine_memory_profile& engine,
-                                                    maybe<count> stored_weight_bytes) {
+                                                    maybe<count> stored_weight_bytes,
+                                                    const std::optional<block_pool>* pool) {
     const model_metrics metrics = count_model(model, load);
     inference_memory memory;
     memory.weight_bytes = stored_weight_bytes.value_or(metrics.weight_bytes);
@@ -140,7 +152,13 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     memory.runtime_bytes = count(engine.runtime_bytes);
 
     const std::int64_t num_tokens = load.past + load.sequence;
-    if (metrics.cache_elements != count{} && engine.has_paged_cache) {
+    const bool has_cache = metrics.cache_elements != count{};
+    std::optional<block_pool> own_pool;
+    if (has_cache && pool == nullptr) own_pool = block_pool_of(model, load, engine);
+    const std::optional<block_pool>& hybrid_pool = pool != nullptr ? *pool : own_pool;
+    if (has_cache && hybrid_pool) {
+        memory.kv_cache_allocated_bytes = count(load.batch) * hybrid_pool->request_bytes(num_tokens);
+    } else if (has_cache && engine.has_paged_cache) {
         const kv_cache_size size = kv_cache_size_of(model, load);
         const count batch(load.batch), block_size(engine.block_size);
         const bool frees_windows = num_tokens > 2 && size.bytes_per_token != count{} &&
@@ -164,6 +182,21 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
                                                              const engine_memory_profile& engine,
                                                              const inference_memory& memory,
                                                              std::uint64_t device_bytes) {
+    const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
+    const count usable_bytes(static_cast<std::uint64_t>(usable));
+    const count used_bytes = memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes;
+
+    kv_cache_capacity capacity;
+    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
+    if (const std::optional<block_pool> pool = block_pool_of(model, load, engine)) {
+        capacity.num_blocks = pool->num_blocks_in(capacity.bytes);
+        capacity.num_tokens = pool->num_tokens_in(capacity.num_blocks);
+        capacity.num_groups = static_cast<std::int64_t>(pool->groups().size());
+        capacity.max_concurrency = static_cast<double>(capacity.num_blocks) /
+                                   static_cast<double>(pool->num_blocks_of_request(load.past + load.sequence));
+        return capacity;
+    }
+
     constexpr std::int64_t max_probe_tokens = 1 << 15;
     const std::int64_t max_positions = model.config.max_position_embeddings;
     const std::int64_t probe_tokens = max_positions > 0 ? std::min(max_positions, max_probe_tokens) : max_probe_tokens;
@@ -174,15 +207,11 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
         detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens);
     if (!engine.has_paged_cache || !is_proportional) return {};
 
-    const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
-    const count usable_bytes(static_cast<std::uint64_t>(usable));
-    const count used_bytes = memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes;
-
-    kv_cache_capacity capacity;
-    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
     const count block_bytes = size.bytes_per_token * count(engine.block_size);
     capacity.num_blocks = static_cast<std::int64_t>((capacity.bytes / block_bytes).to_64());
     capacity.num_tokens = capacity.num_blocks * engine.block_size;
+    const std::int64_t request_blocks = (load.past + load.sequence + engine.block_size - 1) / engine.block_size;
+    capacity.max_concurrency = static_cast<double>(capacity.num_blocks) / static_cast<double>(request_blocks);
     return capacity;
 }
 

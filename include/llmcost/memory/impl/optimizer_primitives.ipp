@@ -51,6 +51,8 @@ LLMCOST_INLINE void execute_factored(primitives<count>& out, const tape_paramete
     if (!is_hidden_matrix(p)) return {};
     const projection q(p, static_cast<std::uint64_t>(rank));
     if (o.state == optimizer_state::projected) return {{q.longer, q.rank, q.shorter}, {q.longer, q.shorter, q.rank}};
+    if (o.state == optimizer_state::random_projected)
+        return {{q.longer, static_cast<std::uint64_t>(rank), q.shorter}};
     if (o.state != optimizer_state::matrix) return {};
     constexpr std::uint64_t turns = 5;
     return {{q.shorter, q.shorter, q.longer, turns, true},
@@ -97,6 +99,40 @@ LLMCOST_INLINE void execute_projected(primitives<count>& out, const tape_paramet
     execute(out, {.add = 1, .mult = 2}, all);
 }
 
+/// Adds APOLLO's step of a matrix with an existing projection: project, Adam's quotient, scale by norms of channels.
+LLMCOST_INLINE void execute_random_projected(primitives<count>& out, const tape_parameter& p, std::int64_t rank,
+                                             const std::vector<optimizer_product>& products) {
+    const random_projection q(p, static_cast<std::uint64_t>(rank));
+    const count channels(q.longer), low = channels * count(static_cast<std::uint64_t>(rank)), one(1);
+    execute(out, products);
+    execute(out, {.add = 5, .mult = 6, .div = 1, .sqrt = 1}, low);
+    execute(out, {.div = 1, .sqrt = 2}, channels);
+    out.add -= channels;  // two sums, and a constant that is added to one of them
+    execute(out, {.add = 2, .mult = 4, .div = 1}, count(p.elements));
+    out.add -= one;
+    out.sqrt += one;
+}
+
+/// Adds the step of Transformers' Adafactor of a tensor: norms of the tensor and its update, and means of squares.
+LLMCOST_INLINE void execute_factored_float32(primitives<count>& out, const tape_parameter& p) {
+    const count all(p.elements);
+    out.sqrt += count(2);
+    out.div += count(3);
+    out.cmp += count(1);
+    if (p.sizes.size() < 2) {
+        execute(out, {.add = 5, .mult = 7, .div = 2, .sqrt = 1, .neg = 1}, all);
+        return void(out.add -= count(2));
+    }
+    const matrix_sides m = sides_of(p);
+    const count rows(m.rows), columns(m.columns),
+        matrices(m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]));
+    execute(out, {.add = 6, .mult = 6, .div = 1, .neg = 1}, all);
+    execute(out, {.mult = 2, .div = 2, .sqrt = 1}, rows + columns);
+    execute(out, {.add = 1, .div = 1}, rows);
+    out.add -= matrices + count(2);
+    out.div += matrices;
+}
+
 LLMCOST_INLINE primitives<count> step_primitives(const optimizer_spec& o, std::int64_t rank,
                                                  const std::vector<tape_parameter>& trained) {
     primitives<count> out;
@@ -104,13 +140,17 @@ LLMCOST_INLINE primitives<count> step_primitives(const optimizer_spec& o, std::i
         const bool hidden = is_hidden_matrix(p);
         if (o.state == optimizer_state::factored) {
             execute_factored(out, p);
+        } else if (o.state == optimizer_state::factored_float32) {
+            execute_factored_float32(out, p);
+        } else if (o.state == optimizer_state::random_projected && hidden) {
+            execute_random_projected(out, p, rank, products_of(o, rank, p));
         } else if (o.state == optimizer_state::matrix && hidden) {
             execute_matrix(out, p, products_of(o, rank, p));
         } else if (o.state == optimizer_state::projected && hidden) {
             execute_projected(out, p, rank, products_of(o, rank, p));
         } else {
             execute(out, o.per_element, count(p.elements));
-            if (o.has_step_counter || o.state == optimizer_state::matrix) out.add += count(1);
+            if (o.num_scalars != 0 || o.state == optimizer_state::matrix) out.add += count(1);
         }
     }
     return out;

@@ -31,6 +31,14 @@ LLMCOST_INLINE projection::projection(const tape_parameter& p, std::uint64_t req
     keeps = element_bytes(p) < 4 ? shorter * rank * element_bytes(p) : shorter * shorter * 4;
 }
 
+LLMCOST_INLINE random_projection::random_projection(const tape_parameter& p, std::uint64_t rank) {
+    const auto a = static_cast<std::uint64_t>(p.sizes[0]), b = static_cast<std::uint64_t>(p.sizes[1]);
+    longer = std::max(a, b);
+    shorter = std::min(a, b);
+    low = longer * rank * element_bytes(p);
+    keeps = shorter * rank * element_bytes(p);
+}
+
 [[nodiscard]] LLMCOST_INLINE std::uint64_t state_of(const optimizer_spec& o, std::int64_t rank,
                                                     const tape_parameter& p) noexcept {
     const std::uint64_t steps = step_counter_bytes_of(o, p);
@@ -51,6 +59,16 @@ LLMCOST_INLINE projection::projection(const tape_parameter& p, std::uint64_t req
             const projection q(p, static_cast<std::uint64_t>(rank));
             return 2 * q.low + q.keeps;
         }
+        case optimizer_state::random_projected: {
+            if (!is_hidden_matrix(p)) return 2 * p.bytes;
+            const random_projection q(p, static_cast<std::uint64_t>(rank));
+            return 2 * q.low + q.keeps + element_bytes(p);
+        }
+        case optimizer_state::factored_float32: {
+            const matrix_sides m = sides_of(p);
+            return 4 * (m.rows == 0 ? p.elements : m.rows + m.columns) + 4;
+        }
+        case optimizer_state::two_norms: return 2 * p.bytes + 3 * element_bytes(p);
     }
     return steps;
 }
@@ -161,6 +179,117 @@ LLMCOST_INLINE void loop_names::make(std::uint64_t bytes) {
     return names.peak_bytes();
 }
 
+/// Peak bytes of APOLLO's loop including its state. `first`: the step creates state and projections.
+[[nodiscard]] LLMCOST_INLINE std::uint64_t apollo_peak_bytes(std::int64_t requested_rank,
+                                                             const std::vector<tape_parameter>& trained,
+                                                             bool first) noexcept {
+    const auto rank = static_cast<std::uint64_t>(requested_rank);
+    loop_names names;
+    // `norm_grad` refers to `scaled_grad` at the end of a step of a matrix
+    std::uint64_t gradient = 0, root = 0, quotient = 0, factor = 0, scaled = 0;
+    const auto step_parameter = [&](const tape_parameter& p) {
+        names.drop(gradient);
+        gradient = 0;
+        if (!is_hidden_matrix(p)) {
+            names.make(first ? 2 * p.bytes : 0);
+            names.bind(root, p.bytes);
+            names.bind(quotient, p.bytes);
+            return;
+        }
+        const random_projection q(p, rank);
+        const std::uint64_t scalar = element_bytes(p), channels = q.longer * scalar;
+        if (first) {  // random numbers and their quotient in float32
+            const std::uint64_t copies = scalar < 4 ? 4 * p.elements : 0, numbers = 4 * q.shorter * rank;
+            names.make(copies);
+            names.make(2 * numbers);
+            names.drop(numbers);
+            if (scalar < 4) {
+                names.make(q.keeps);
+                names.drop(copies + numbers);
+            }
+        }
+        names.bind(gradient, q.low);
+        names.make(first ? 2 * q.low : 0);
+        names.bind(root, q.low);
+        names.bind(quotient, q.low);
+        names.make(3 * channels);  // both norms, and the divisor
+        names.drop(channels);
+        names.bind(factor, channels);
+        names.drop(2 * channels);
+        names.bind(scaled, p.bytes);
+        names.make(first ? scalar : 2 * scalar);
+        if (!first) {
+            names.bind(scaled, p.bytes);
+            names.drop(2 * scalar);
+        }
+        names.drop(quotient);
+        quotient = 0;
+    };
+    if (!first)
+        for (const tape_parameter& p : trained) names.make(state_of(*find_optimizer("apollo"), requested_rank, p));
+    for (const bool hidden : {false, true})
+        for (const tape_parameter& p : trained)
+            if (is_hidden_matrix(p) == hidden) step_parameter(p);
+    return names.peak_bytes();
+}
+
+/// Peak bytes of the loop of Transformers' Adafactor including its state. `first`: the step creates the state.
+[[nodiscard]] LLMCOST_INLINE std::uint64_t factored_float32_peak_bytes(const std::vector<tape_parameter>& trained,
+                                                                       bool first) noexcept {
+    constexpr std::uint64_t scalar = 4;
+    loop_names names;
+    std::uint64_t gradient = 0, parameter = 0, update = 0, rate = 0;
+    if (!first)
+        for (const tape_parameter& p : trained)
+            names.make(state_of(*find_optimizer("adafactor:transformers"), 0, p));
+    for (const tape_parameter& p : trained) {
+        const matrix_sides m = sides_of(p);
+        const std::uint64_t all = 4 * p.elements, copy = element_bytes(p) < 4 ? all : 0;
+        names.drop(gradient);
+        names.make(copy);
+        gradient = copy;
+        if (first) names.make(state_of(*find_optimizer("adafactor:transformers"), 0, p) - scalar);
+        names.drop(parameter);
+        names.make(copy);
+        parameter = copy;
+        names.make(2 * scalar);  // a norm and its quotient
+        names.drop(first ? scalar : 2 * scalar);
+        names.bind(rate, scalar);
+        names.make(all);
+        names.bind(update, all);
+        names.drop(all);
+        if (m.rows != 0) {
+            names.make(4 * (m.rows + m.columns));
+            names.bind(update, all);
+            names.drop(4 * (m.rows + m.columns));
+        } else
+            names.bind(update, all);
+        names.make(all);  // the negative update
+        names.drop(all);
+    }
+    return names.peak_bytes();
+}
+
+/// Peak bytes of LAMB's loop including its state. `first`: the step creates the state.
+[[nodiscard]] LLMCOST_INLINE std::uint64_t lamb_peak_bytes(const std::vector<tape_parameter>& trained,
+                                                           bool first) noexcept {
+    loop_names names;
+    std::uint64_t update = 0;
+    if (!first)
+        for (const tape_parameter& p : trained) names.make(state_of(*find_optimizer("lamb"), 0, p));
+    for (const tape_parameter& p : trained) {
+        const std::uint64_t scalar = element_bytes(p);
+        names.make(first ? 2 * p.bytes : 0);
+        names.make(scalar);  // the norm of the parameter
+        names.make(p.bytes);
+        names.bind(update, p.bytes);
+        names.drop(p.bytes);
+        names.make(2 * scalar);  // the norm of the update, and the quotient
+        names.drop(first ? 0 : 3 * scalar);
+    }
+    return names.peak_bytes();
+}
+
 LLMCOST_INLINE optimizer_memory compute_optimizer_memory(const optimizer_spec& o, std::int64_t rank,
                                                          const std::vector<tape_parameter>& trained,
                                                          bool first) noexcept {
@@ -175,12 +304,18 @@ LLMCOST_INLINE optimizer_memory compute_optimizer_memory(const optimizer_spec& o
     switch (o.temporaries) {
         case optimizer_temporaries::none: return {state, state};
         case optimizer_temporaries::all: return {state, state + all};
+        case optimizer_temporaries::all_twice: return {state, state + 2 * all};
         case optimizer_temporaries::one_by_one: return {state, state + turns};
         case optimizer_temporaries::factored: return {state, state + factored_work(trained)};
         case optimizer_temporaries::one: return {state, state + largest};
         case optimizer_temporaries::two: return {state, state + 2 * largest};
         case optimizer_temporaries::matrix: return {state, state + matrix_work(trained)};
         case optimizer_temporaries::projected: return {state, std::max(state, galore_peak_bytes(rank, trained, first))};
+        case optimizer_temporaries::random_projected:
+            return {state, std::max(state, apollo_peak_bytes(rank, trained, first))};
+        case optimizer_temporaries::factored_float32:
+            return {state, std::max(state, factored_float32_peak_bytes(trained, first))};
+        case optimizer_temporaries::norms: return {state, std::max(state, lamb_peak_bytes(trained, first))};
     }
     return {state, state};
 }

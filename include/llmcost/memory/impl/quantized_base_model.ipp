@@ -24,7 +24,8 @@ LLMCOST_INLINE void store_quantized(tape& pass, const stored_weights& stored, dt
     for (std::size_t i = 0; i < pass.parameters.size(); ++i) {
         tape_parameter& p = pass.parameters[i];
         const auto found = bytes.find(p.name);
-        const std::uint64_t full_precision_bytes = (count(p.elements) * count(bits_of(default_type)) / count(8)).to_64();
+        const std::uint64_t full_precision_bytes =
+            (count(p.elements) * count(bits_of(default_type)) / count(8)).to_64();
         if (p.is_trainable || found == bytes.end() || found->second == full_precision_bytes) continue;
         p.bytes = found->second;
         dequantized_bytes[i] = full_precision_bytes;

@@ -4,19 +4,34 @@
 
 #include <llmcost/memory/read_quantization.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/memory/quantization.hpp>
 #include <llmcost/memory/read_list.hpp>
 
 namespace llmcost::detail {
+
+/// Sets the layout of experts by the key `expert_dtype`: blocks like other weights, or FP4 with one scale per 32
+/// inputs.
+LLMCOST_INLINE void set_fp8_expert_dtype(config_view place, quantization_group& group) {
+    const auto experts = place.optional_string("expert_dtype");
+    if (!experts) return;
+    if (*experts != "fp8" && *experts != "fp4") throw_invalid_value(place, "expert_dtype", "\"fp8\" or \"fp4\"");
+    if (*experts != "fp4") return;
+    group.experts =
+        weight_layout{.numbers = "weight", .type = "int8", .bits = 4, .block_outputs = 1, .block_inputs = 32};
+    group.experts->auxiliary_tensors = group.layout.auxiliary_tensors;
+}
 
 LLMCOST_INLINE void parse_fp8(config_view q, quantization& out) {
     weight_layout layout{.numbers = "weight", .type = "float8_e4m3fn"};
@@ -37,14 +52,7 @@ LLMCOST_INLINE void parse_fp8(config_view q, quantization& out) {
     const auxiliary_tensor activations{"activation_scale", "float32", 32, quantization_granularity::matrix};
     if (fixed) layout.auxiliary_tensors.push_back(activations);
     quantization_group all{.layout = layout};
-    const string_ref experts = q.string("expert_dtype", "fp8");
-    if (experts != "fp8" && experts != "fp4") throw_invalid_value(q, "expert_dtype", "\"fp8\" or \"fp4\"");
-    if (experts == "fp4") {
-        all.experts =
-            weight_layout{.numbers = "weight", .type = "int8", .bits = 4, .block_outputs = 1, .block_inputs = 32};
-        all.experts->auxiliary_tensors.push_back(scale);
-        if (fixed) all.experts->auxiliary_tensors.push_back(activations);
-    }
+    set_fp8_expert_dtype(q, all);
     const auto tables = parse_rules(q, "modules_to_convert", module_rule::kind::ending);
     if (!tables.empty()) {
         weight_layout table{.numbers = "weight", .type = "float8_e4m3fn"};
@@ -203,9 +211,8 @@ LLMCOST_INLINE void parse_bitsandbytes(config_view q, quantization& out) {
     out.keeps_32_bits = true;
 }
 
-LLMCOST_INLINE void parse_modelopt(config_view q, quantization& out) {
-    const auto older = q.optional_object("quantization");
-    const config_view node = older ? *older : q;
+/// The layout of one algorithm of ModelOpt. `node` has the keys `quant_algo` and `group_size`.
+[[nodiscard]] LLMCOST_INLINE weight_layout modelopt_layout(config_view node) {
     std::string algorithm(node.string("quant_algo"));
     for (char& c : algorithm)
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
@@ -235,16 +242,104 @@ LLMCOST_INLINE void parse_modelopt(config_view q, quantization& out) {
     } else {
         throw_unsupported(node, "quant_algo",
                           "unsupported algorithm; expected FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, "
-                          "W4A16_NVFP4 or MXFP8");
+                          "W4A16_NVFP4, MXFP8 or MIXED_PRECISION");
     }
+    return layout;
+}
+
+/// Adds a rule for one module to the group with this layout.
+LLMCOST_INLINE void add_module(quantization& out, const weight_layout& layout, config_view node,
+                               std::string_view name) {
+    for (quantization_group& group : out.groups)
+        if (group.layout == layout) return add_rule(group.targets, node, name, module_rule::kind::name);
     out.groups.push_back({.layout = layout});
+    add_rule(out.groups.back().targets, node, name, module_rule::kind::name);
+}
+
+/// Reads MIXED_PRECISION: an algorithm for each name in `quantized_layers`. All other modules are unquantized.
+///
+/// A name is a linear layer, all experts of a layer, or a matrix of one expert. All experts of a layer have one layout.
+LLMCOST_INLINE void parse_mixed_precision(config_view node, quantization& out) {
+    const auto layers = node.optional_object("quantized_layers");
+    if (!layers)
+        throw_unsupported(node, "quant_algo",
+                          "MIXED_PRECISION requires quantized_layers, here or in hf_quant_config.json");
+    constexpr std::string_view experts = ".experts.";
+    std::map<std::string, weight_layout> layout_of_matrix;
+    for (const config_view entry : *layers) {
+        const weight_layout layout = modelopt_layout(entry.as_object());
+        std::string name(entry.key());
+        const std::size_t at = name.find(experts), begin = at + experts.size();
+        const std::size_t end = at == std::string::npos ? at : name.find('.', begin);
+        if (end != std::string::npos && name.find_first_not_of("0123456789", begin) == end) {
+            name.replace(begin, end - begin, "0");
+            const auto [known, is_new] = layout_of_matrix.emplace(name, layout);
+            if (!(known->second == layout))
+                throw_unsupported(entry, "experts of one layer with several algorithms are not supported");
+            if (!is_new) continue;
+        }
+        add_module(out, layout, entry, name);
+    }
+}
+
+LLMCOST_INLINE void parse_modelopt(config_view q, quantization& out) {
+    const config_view node = modelopt_settings(q);
+    const bool is_separate_file = q.contains("quantization");
     out.reach = {.relatives = true, .grouped = true, .experts = expert_scope::all};
+    if (node.string("quant_algo") == "MIXED_PRECISION")
+        parse_mixed_precision(node, out);
+    else
+        out.groups.push_back({.layout = modelopt_layout(node)});
     out.modules_to_not_convert = parse_rules(node,
-                                             older                     ? "exclude_modules"
+                                             is_separate_file          ? "exclude_modules"
                                              : node.contains("ignore") ? "ignore"
                                                                        : "exclude_modules",
                                              module_rule::kind::part_or_card);
     for (const std::string_view tower : {"vision_tower", "vision_model", "visual"}) {
+        out.modules_to_not_convert.push_back(*module_rule::read(module_rule::kind::part_or_card, tower));
+        out.modules_to_not_convert.back().is_from_config = false;
+    }
+}
+
+/// The layout of MLX: values packed into 32-bit words, and per group a scale and a bias, or one scale of 8 bits.
+[[nodiscard]] LLMCOST_INLINE weight_layout mlx_layout(config_view node, string_ref default_mode) {
+    const string_ref mode = node.string("mode", default_mode);
+    const std::int64_t bits = node.positive("bits"), group = node.positive("group_size");
+    if (group > max_input) throw_invalid_value(node, "group_size", "a positive integer below 2^31");
+    if (bits > 8 || bits == 7) throw_invalid_value(node, "bits", "2, 3, 4, 5, 6 or 8");
+    weight_layout layout{
+        .numbers = "weight", .type = "uint32", .bits = static_cast<int>(bits), .element_bits = 32, .block_outputs = 1};
+    layout.block_inputs = group;
+    layout.requires_full_blocks = true;
+    if (mode == "affine")
+        layout.auxiliary_tensors = {{"scales", "", 0}, {"biases", "", 0}};
+    else if (mode == "mxfp4" || mode == "mxfp8" || mode == "nvfp4")
+        layout.auxiliary_tensors = {{"scales", "uint8", 8}};
+    else
+        throw_unsupported(node, "mode", "unsupported mode; expected affine, mxfp4, mxfp8 or nvfp4");
+    return layout;
+}
+
+LLMCOST_INLINE void parse_mlx(config_view q, quantization& out) {
+    const string_ref mode = q.string("mode", "affine");
+    for (const config_view entry : q) {
+        // MLX has one module for each projection of all experts
+        std::string name(entry.key());
+        constexpr std::string_view all_experts = ".switch_mlp.";
+        if (const std::size_t at = name.find(all_experts); at != std::string::npos)
+            name.replace(at, all_experts.size(), ".experts.0.");
+        if (entry.is_object())
+            add_module(out, mlx_layout(entry, entry.contains("mode") ? "affine" : mode), entry, name);
+        if (entry.is_boolean() && !entry.as_boolean())
+            add_rule(out.modules_to_not_convert, entry, name, module_rule::kind::name);
+    }
+    quantization_group all{.layout = mlx_layout(q, "affine")};
+    for (const std::string_view type : {"Linear", "Embedding"})
+        all.targets.push_back(*module_rule::read(module_rule::kind::name, type));
+    for (module_rule& rule : all.targets) rule.is_from_config = false;
+    out.groups.push_back(all);
+    out.reach = {.relatives = true, .grouped = true, .conv1d = true, .embedding = true, .experts = expert_scope::all};
+    for (const std::string_view tower : {"vision_model", "vision_tower", "visual", "audio_model", "audio_tower"}) {
         out.modules_to_not_convert.push_back(*module_rule::read(module_rule::kind::part_or_card, tower));
         out.modules_to_not_convert.back().is_from_config = false;
     }
@@ -306,24 +401,25 @@ namespace llmcost {
 
 LLMCOST_INLINE quantization parse_quantization(config_view json) {
     quantization out;
-    auto found = json.optional_object("quantization_config");
-    if (!found)
-        if (const auto text = json.find("text_config"); text && text->is_object())
-            found = text->optional_object("quantization_config");
+    const auto found = find_quantization(json);
     if (!found) return out;
-    // files from before the key `quant_method`
-    const bool older = !found->contains("quant_method") &&
-                       (found->boolean("load_in_4bit", false) || found->boolean("load_in_8bit", false));
-    const string_ref method = older ? string_ref("bitsandbytes") : found->string("quant_method");
+    string_ref method = quantization_method(*found);
+    if (method.empty()) method = found->string("quant_method");
     for (const detail::quantization_reader& format : detail::quantization_readers) {
         if (method != format.method) continue;
         out.method = std::string(method);
         format.read(*found, out);
+        // DeepSeek-V4 has the type of experts next to the sizes of the model
+        if (method == "fp8" && !found->contains("expert_dtype")) {
+            const auto text = json.find("text_config");
+            const bool is_nested = text && text->is_object() && text->contains("expert_dtype");
+            detail::set_fp8_expert_dtype(is_nested ? *text : json, out.groups.back());
+        }
         return out;
     }
     throw_unsupported(*found, "quant_method",
                       "unsupported method; expected fp8, mxfp4, gptq, awq, bitsandbytes, compressed-tensors, "
-                      "modelopt, torchao, fbgemm_fp8 or bitnet");
+                      "modelopt, mlx, torchao, fbgemm_fp8 or bitnet");
 }
 
 }  // namespace llmcost

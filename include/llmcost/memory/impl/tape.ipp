@@ -116,7 +116,8 @@ LLMCOST_INLINE void tape_listener::on_fused_kernel_end(const recorder&) {
     is_attention_kernel_.pop_back();
 }
 
-LLMCOST_INLINE void tape_listener::on_storage_renamed(const recorder&, std::int32_t old_storage_id, std::int32_t new_storage) {
+LLMCOST_INLINE void tape_listener::on_storage_renamed(const recorder&, std::int32_t old_storage_id,
+                                                      std::int32_t new_storage) {
     const auto old_index = static_cast<std::size_t>(old_storage_id);
     const std::int32_t moved_tensor =
         // tensors of modules that are not executed have no index

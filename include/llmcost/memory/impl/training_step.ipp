@@ -48,7 +48,9 @@ LLMCOST_INLINE label_loss loss_of(const model& m) noexcept {
 LLMCOST_INLINE void record_fused_loss(tape& out, tape_listener& listener, trace& t, const head_policy& head,
                                       const tensor& states, const storage_types& types, training_run& run) {
     if (head.weight() == nullptr) throw_description_error("the fused loss requires a language model head without bias");
-    out.loss = listener.tensor_id(t.call("loss", fused_label_loss{*head.weight()}, states));
+    const tensor loss = t.call("loss", fused_label_loss{*head.weight()}, states);
+    out.loss = listener.tensor_id(loss);
+    t.accumulate_gradient(loss);
     run.pass_metrics = full_model_metrics_of(t.totals(), types);
 }
 
@@ -74,6 +76,7 @@ namespace llmcost {
     model trained = m;
     trained.policy = fused ? static_cast<leaf_module_policy*>(&head) : adapted ? &policy : nullptr;
     const tensor scores = trained.forward(t);
+    if (!fused) t.accumulate_gradient(scores);
     run.pass_metrics = full_model_metrics_of(t.totals(), types);
     run.adapted_modules = policy.adapted_modules();
     for (const tape_parameter& p : out.parameters)

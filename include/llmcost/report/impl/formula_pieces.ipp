@@ -217,7 +217,7 @@ LLMCOST_INLINE bool merge(formula_piece& a, const formula_piece& b, const worklo
 }
 
 LLMCOST_INLINE bool are_parts_valid(const formula_piece& source, const formula_piece& target, const workload& w,
-                               term_samples& terms) {
+                                    term_samples& terms) {
     const std::size_t num_terms = terms.at(w).size();
     for (std::size_t i = 0; i < std::max(num_terms, source.parts.size()); ++i) {
         polynomial::int128 value = 0;

@@ -227,14 +227,15 @@ LLMCOST_INLINE std::string formula_in(formula_language language, const std::stri
     };
     const std::int64_t chunk = chunk_of(pieces);
     const std::string c = std::to_string(chunk), id = identifier_of(name);
+    const bool has_one_case =
+        pieces.size() == 1 && pieces.front().known && condition_in(pieces.front(), language).empty();
     std::string out;
     if (language == formula_language::c) {
         // Escapes sequences that would end the comment.
         std::string comment;
         for (const char letter : about) comment += letter == '*' ? '.' : letter;
-        out = "/* " + comment +
-              ".\n   -1 where no polynomial is known. __int128 is GCC's and Clang's. */\nstatic inline __int128 " + id +
-              '(' + select(typed) + ") {\n";
+        out = "/* " + comment + (has_one_case ? ".\n   " : ".\n   -1 where no polynomial is known. ") +
+              "__int128 is GCC's and Clang's. */\nstatic inline __int128 " + id + '(' + select(typed) + ") {\n";
         if (chunk != 0)
             out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c +
                    ";\n";
@@ -250,7 +251,8 @@ LLMCOST_INLINE std::string formula_in(formula_language language, const std::stri
     std::string escaped;
     for (const char letter : id) escaped += letter == '_' ? std::string("\\_") : std::string(1, letter);
     if (language == formula_language::latex)
-        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + select(lists) + ") = \\begin{cases}\n";
+        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + select(lists) +
+              ") =" + (has_one_case ? "" : " \\begin{cases}") + "\n";
     if (language == formula_language::text) out = name + " of " + about + "\n";
     for (const formula_piece& p : pieces) {
         if (!p.known && language != formula_language::text) continue;
@@ -263,23 +265,24 @@ LLMCOST_INLINE std::string formula_in(formula_language language, const std::stri
                 out += (condition.empty() ? "" : "  " + condition + ":\n") + "    " + sum + '\n' + terms;
                 break;
             case formula_language::latex:
-                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) + " & " + condition +
-                       " \\\\\n";
+                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) +
+                       (has_one_case ? "\n" : " & " + condition + " \\\\\n");
                 break;
             case formula_language::c:
-                out += "    if (" + (condition.empty() ? "1" : condition) + ") return" +
+                out += "    " + (condition.empty() ? "" : "if (" + condition + ") ") + "return" +
                        (named ? "\n" + terms : " " + sum + ";\n");
                 break;
             case formula_language::python:
-                out += "    if " + (condition.empty() ? "True" : condition) + ":\n        return " +
+                out += (condition.empty() ? "" : "    if " + condition + ":\n    ") + "    return " +
                        (named ? "(\n" + terms + "        )" : sum) + "\n";
                 break;
         }
     }
-    if (language == formula_language::c) out += "    return -1;\n}\n";
-    if (language == formula_language::python) out += "    raise ValueError(\"no polynomial is known here\")\n";
+    if (language == formula_language::c) out += has_one_case ? "}\n" : "    return -1;\n}\n";
+    if (language == formula_language::python && !has_one_case)
+        out += "    raise ValueError(\"no polynomial is known here\")\n";
     if (language == formula_language::latex) {
-        out += "\\end{cases} \\]\n";
+        out += has_one_case ? "\\]\n" : "\\end{cases} \\]\n";
         if (chunk != 0) out += "% N = \\lceil S/" + c + " \\rceil, R = S - " + c + " (N - 1)\n";
     }
     if (language == formula_language::text && chunk != 0)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -21,6 +22,8 @@
 #include <llmcost/graph/split.hpp>
 #include <llmcost/report/graph_json.hpp>
 #include <llmcost/report/json_writer.hpp>
+#include <llmcost/report/svg.hpp>
+#include <llmcost/text/messages.hpp>
 
 namespace llmcost::detail {
 
@@ -37,31 +40,28 @@ LLMCOST_INLINE std::string three_digits(double n, std::string_view unit) {
 /// A quoted string in a DOT file; `\n` remains a line break.
 [[nodiscard]] LLMCOST_INLINE std::string dot_quoted(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (c == '\n')
-            out += "\\n";
-        else
+    for (std::size_t end = 0; !text.empty(); text.remove_prefix(end)) {
+        const bool breaks = text.front() == '\n';
+        end = breaks ? 1 : std::min(text.find('\n'), text.size());
+        if (breaks) out += "\\n";
+        for (const char c : breaks ? std::string() : printable(text.substr(0, end))) {
+            if (c == '"' || c == '\\') out += '\\';
             out += c;
+        }
     }
     return out + '"';
-}
-
-[[nodiscard]] LLMCOST_INLINE std::string xml_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-    return out;
 }
 
 }  // namespace llmcost::detail
 
 namespace llmcost {
+
+namespace detail {
+
+// a label needs the area of a node: with thousands, dot runs for minutes
+inline constexpr std::size_t max_dot_labels = 200;
+
+}  // namespace detail
 
 LLMCOST_INLINE std::string dot_of(const operator_graph& graph, const node_graph& g, std::string_view title,
                                   const graph_split& split, const std::vector<std::string>& devices) {
@@ -70,6 +70,7 @@ LLMCOST_INLINE std::string dot_of(const operator_graph& graph, const node_graph&
                       "; labelloc=t; fontname=\"sans-serif\";\n"
                       "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=10];\n"
                       "  edge [fontname=\"sans-serif\", fontsize=8];\n";
+    if (g.edges.size() > detail::max_dot_labels) out += "  nslimit=1; nslimit1=1; mclimit=0.5;\n";  // fewer iterations
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
         const graph_node& p = detail::at_place(g.parts, i);
         std::string label = p.name;
@@ -90,14 +91,22 @@ LLMCOST_INLINE std::string dot_of(const operator_graph& graph, const node_graph&
             out += " n" + std::to_string(i + 1) + ";";
         out += " }\n";
     }
-    constexpr std::size_t max_labels = 200;  // a label needs the area of a node: with thousands, dot runs for minutes
-    const std::string label_attribute = g.edges.size() > max_labels ? " [tooltip=" : " [label=";
+    const std::string label_attribute = g.edges.size() > detail::max_dot_labels ? " [tooltip=" : " [label=";
     std::vector<std::int32_t> latest(g.parts.size(), -1);  // latest input of each node
     for (const graph_edge& e : g.edges)
         detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.source);
+    // dot divides an edge at each rank that it passes: in large graphs, the name of the source replaces a long edge
+    constexpr std::int32_t max_nodes_passed = 30;
+    const bool is_large = g.edges.size() > detail::max_dot_labels;
     for (const graph_edge& e : g.edges) {
         const bool is_main_edge = detail::at_place(latest, e.to) == e.source;  // drawn straight, other edges around it
-        out += "  n" + std::to_string(e.source + 1) + " -> n" + std::to_string(e.to + 1) + label_attribute +
+        std::string source = "n" + std::to_string(e.source + 1);
+        if (is_large && !is_main_edge && e.to - e.source > max_nodes_passed) {
+            source += "_" + std::to_string(e.to + 1);
+            out += "  " + source + " [label=" + detail::dot_quoted(detail::at_place(g.parts, e.source).name) +
+                   ", shape=plain, fontcolor=gray40];\n";
+        }
+        out += "  " + source + " -> n" + std::to_string(e.to + 1) + label_attribute +
                detail::dot_quoted(detail::tensor_name(graph, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
                                   std::string(std::string_view(element_name(e.type))) + "\n" +
                                   three_digits(static_cast<double>(e.bytes), "B")) +
@@ -123,7 +132,7 @@ LLMCOST_INLINE std::string graphml_of(const operator_graph& graph, const node_gr
     key("edge", "bytes", "long");
     out += "  <graph edgedefault=\"directed\">\n";
     const auto data = [&](std::string_view id, std::string_view value) {
-        out += "<data key=\"" + std::string(id) + "\">" + detail::xml_text(value) + "</data>";
+        out += "<data key=\"" + std::string(id) + "\">" + xml_text(value) + "</data>";
     };
     for (std::int32_t i = 0; i < detail::length_of(g.parts); ++i) {
         const graph_node& p = detail::at_place(g.parts, i);

@@ -37,7 +37,8 @@ LLMCOST_INLINE void fused_listener::on_fused_kernel_begin(const recorder& r, con
     }
 }
 
-LLMCOST_INLINE void fused_listener::on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t new_storage) {
+LLMCOST_INLINE void fused_listener::on_storage_renamed(const recorder& r, std::int32_t old_storage,
+                                                       std::int32_t new_storage) {
     module_listener::on_storage_renamed(r, old_storage, new_storage);
     const std::ptrdiff_t maker = producer_groups_.get(old_storage);
     producer_groups_.forget_from(new_storage);
@@ -217,7 +218,8 @@ LLMCOST_INLINE void fused_listener::read(const operation& o) {
             if (w.chain != maker || w.last == s) continue;
             model_kernel& k = out_[w.kernel];
             k.shape.sizes[moved] = as_size(count(k.shape.sizes[moved]) + elements);
-            if (reads_only_parameters(*o.inputs[i])) k.parameter_sizes[moved] = as_size(count(k.parameter_sizes[moved]) + elements);
+            if (reads_only_parameters(*o.inputs[i]))
+                k.parameter_sizes[moved] = as_size(count(k.parameter_sizes[moved]) + elements);
         }
     }
 }

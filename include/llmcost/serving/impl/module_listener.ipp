@@ -38,7 +38,8 @@ LLMCOST_INLINE void module_listener::on_module_enter(const recorder&, const modu
 
 LLMCOST_INLINE void module_listener::on_module_leave(const recorder& r, const module_info& m) {
     num_runs_ = as_size(r.multiplier());
-    if (is_block(m.module_role) && --block_depth_ == 0 && !r.is_not_executed()) join_residual_block();
+    if (is_block(m.module_role) && --block_depth_ == 0 && !m.continues_block && !r.is_not_executed())
+        join_residual_block();
     if (m.module_role == role::embedding && !r.is_not_executed())
         collective("all_reduce", last_elements_, execution_.parallel.tensor_parallel_size);
     if (m.module_role == role::head && !r.is_not_executed())

@@ -48,7 +48,7 @@ LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
 
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {
     const bool all =
-        weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * 1e9 * device_.memory_gigabytes;
+        weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * device_.memory_bytes();
     const double usual = max_sequences(all ? 1 : engine_.gpu_memory_utilization, tokens, pipeline);
     return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
 }
@@ -187,7 +187,7 @@ LLMCOST_INLINE execution server::decoding(execution execution) noexcept {
 
 LLMCOST_INLINE double server::max_sequences(double share, std::int64_t tokens, std::int64_t pipeline) {
     const auto stages = static_cast<double>(pipeline);
-    const double free = share * device_.memory_gigabytes * 1e9 - weights_ / stages;
+    const double free = share * device_.memory_bytes() - weights_ / stages;
     const double bytes_per_sequence = kv_cache_bytes(tokens) / stages;
     return free <= 0 || free < bytes_per_sequence ? 0 : bytes_per_sequence == 0 ? 1e9 : free / bytes_per_sequence;
 }

@@ -29,7 +29,7 @@ LLMCOST_INLINE bool read_arrival(std::string_view text, double scale, double& se
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (problem == std::errc{} && end == text.data() + text.size()) {
         seconds *= scale;
-        return std::isfinite(seconds);
+        return std::abs(seconds) <= 1e11;  // dates up to the year 5138
     }
     std::array<int, 5> part{};
     std::size_t position = 0;
@@ -51,6 +51,8 @@ LLMCOST_INLINE bool read_arrival(std::string_view text, double scale, double& se
 }
 
 LLMCOST_INLINE request_trace trace_reader::read(std::string_view text) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) fail("expected a line for each request, found nothing");
     const bool json = text[first] == '{';
@@ -66,11 +68,16 @@ LLMCOST_INLINE request_trace trace_reader::read(std::string_view text) {
         else
             read_csv(std::string(line));
     }
-    if (out_.requests.empty()) fail("expected a line for each request, found only a header");
+    if (out_.requests.empty())
+        fail(out_.num_skipped > 0 ? "expected requests with input and output tokens, found none"
+                                  : "expected a line for each request, found only a header");
     std::stable_sort(
         out_.requests.begin(), out_.requests.end(),
         [](const simulated_request& a, const simulated_request& b) { return a.arrival_seconds < b.arrival_seconds; });
     const double begin = out_.requests.front().arrival_seconds;
+    constexpr double longest = 1e8;  // about three years; beyond it, a double does not resolve a step
+    if (out_.requests.back().arrival_seconds - begin > longest)
+        fail("expected arrivals within 1e8 seconds of each other");
     for (simulated_request& r : out_.requests) r.arrival_seconds -= begin;
     return std::move(out_);
 }
@@ -85,21 +92,23 @@ LLMCOST_INLINE void trace_reader::read_csv(const std::string& line) {
     std::vector<std::string> fields;
     if (!split_csv(line, fields)) fail("unterminated quote");
     if (columns_.empty()) {
-        if (line.starts_with("\xEF\xBB\xBF")) fields[0].erase(0, 3);
         for (const std::string& field : fields) {
+            const bool is_known = find_column(field) != nullptr;
+            if (is_known && std::ranges::count(fields, field) > 1) fail("the column " + quote(field) + " occurs twice");
             columns_.push_back(find_column(field));
             has_column(columns_.back());
         }
         if (!has_column_[1] || !has_column_[2]) {
             fail(std::string("expected a column of ") + (has_column_[1] ? "output tokens" : "input tokens") +
                  ": input and output, num_prefill_tokens and num_decode_tokens, ContextTokens and GeneratedTokens, "
-                 "input_length and output_length");
+                 "input_length and output_length, prompt_tokens and completion_tokens, isl and osl");
         }
         return;
     }
     if (fields.size() != columns_.size())
         fail("expected " + std::to_string(columns_.size()) + " fields, found " + std::to_string(fields.size()));
     simulated_request r;
+    r.input_tokens = r.output_tokens = unset;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (columns_[i] == nullptr) continue;
         const auto [name, holds, scale] = *columns_[i];
@@ -110,17 +119,38 @@ LLMCOST_INLINE void trace_reader::read_csv(const std::string& line) {
         }
         tokens(name, integer_digits(fields[i]), holds == trace_column::input ? r.input_tokens : r.output_tokens);
     }
-    out_.requests.push_back(std::move(r));
+    add(std::move(r));
+}
+
+LLMCOST_INLINE void trace_reader::add(simulated_request request) {
+    if (request.input_tokens > 0 && request.output_tokens > 0)
+        out_.requests.push_back(std::move(request));
+    else
+        ++out_.num_skipped;
 }
 
 LLMCOST_INLINE void trace_reader::read_json(std::string_view line) {
-    const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+    std::vector<std::vector<std::string>> keys;
+    const nlohmann::json j = nlohmann::json::parse(
+        line,
+        [&](int, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
+            if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
+            if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
+            if (event != nlohmann::json::parse_event_t::key) return true;
+            const std::string key = value.get<std::string>();
+            if (std::ranges::find(keys.back(), key) != keys.back().end() && find_column(key) != nullptr)
+                fail("the key " + quote(key) + " occurs twice");
+            keys.back().push_back(key);
+            return true;
+        },
+        false);
     if (!j.is_object()) fail("expected a JSON object, found " + quote(std::string(line.substr(0, 40))));
     simulated_request r;
+    r.input_tokens = r.output_tokens = unset;
     bool is_present[4]{};
-    for (const auto& [key, value] : j.items()) {
+    const auto read_member = [&](const std::string& key, const nlohmann::json& value) {
         const trace_column_name* const column = find_column(key);
-        if (column == nullptr) continue;
+        if (column == nullptr) return;
         is_present[static_cast<std::size_t>(column->holds)] = true;
         has_column(column);
         if (column->holds == trace_column::blocks) {
@@ -137,12 +167,21 @@ LLMCOST_INLINE void trace_reader::read_json(std::string_view line) {
             tokens(key, integer_digits(value.dump()),
                    column->holds == trace_column::input ? r.input_tokens : r.output_tokens);
         }
-    }
-    if (!is_present[1] || !is_present[2]) fail("expected input and output, or input_length and output_length");
+    };
+    const auto read_object = [&](const nlohmann::json& object, const auto& self) -> void {
+        for (const auto& [key, value] : object.items()) {
+            // The OpenAI API nests the token counts: `usage`, or `response.body.usage` in the output of a batch.
+            const bool is_nested = key == "usage" || key == "response" || key == "body";
+            is_nested&& value.is_object() ? self(value, self) : read_member(key, value);
+        }
+    };
+    read_object(j, read_object);
+    if (!is_present[1] || !is_present[2])
+        fail("expected input and output, input_length and output_length, or prompt_tokens and completion_tokens");
     // The last, incomplete block of a prompt cannot be shared.
     const auto num_full_blocks = static_cast<std::size_t>(r.input_tokens / block_);
     if (r.prefix_blocks.size() > num_full_blocks) r.prefix_blocks.resize(num_full_blocks);
-    out_.requests.push_back(std::move(r));
+    add(std::move(r));
 }
 
 LLMCOST_INLINE void trace_reader::has_column(const trace_column_name* column) {
@@ -153,10 +192,14 @@ LLMCOST_INLINE void trace_reader::has_column(const trace_column_name* column) {
 }
 
 LLMCOST_INLINE void trace_reader::tokens(std::string_view name, std::string_view text, std::int64_t& to) const {
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
-    if (problem != std::errc{} || end != text.data() + text.size() || to < 0 || to > 2147483647)
+    std::int64_t n = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (problem != std::errc{} || end != text.data() + text.size() || n < 0 || n > 2147483647)
         expected(name, "an integer number of tokens", std::string(text));
-    if (to == 0) to = 1;  // a trace may contain 0; a request has at least one token
+    if (to != unset && to != n)
+        fail(std::string(name) + ": " + std::to_string(n) + " tokens, and " + std::to_string(to) +
+             " in another column of the same quantity");
+    to = n;
 }
 
 }  // namespace llmcost::detail

@@ -4,12 +4,14 @@
 
 #include <llmcost/cli/args/arguments.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,25 +21,92 @@
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/synonyms.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
 
 namespace llmcost::cli {
 
+/// Other names of an element type on a command line.
+struct dtype_alias {
+    std::string_view alias;
+    std::string_view name;
+};
+
+inline constexpr dtype_alias dtype_aliases[]{
+    {"half", "float16"},     {"float", "float32"},          {"double", "float64"},       {"f32", "float32"},
+    {"f16", "float16"},      {"fp8_e4m3", "float8_e4m3fn"}, {"fp8_e5m2", "float8_e5m2"}, {"e4m3", "float8_e4m3fn"},
+    {"e5m2", "float8_e5m2"}, {"float8", "float8_e4m3fn"},
+};
+
+namespace detail {
+
+/// Reads digits with optional underscores between them: `8192`, `8_192`. Returns their number; 0 if there is none.
+LLMCOST_INLINE std::size_t read_digits(std::string_view& text, std::string& digits) {
+    const std::size_t before = digits.size();
+    while (!text.empty()) {
+        const bool is_separator = text.front() == '_' && digits.size() > before && text.size() > 1 && text[1] != '_' &&
+                                  text[1] >= '0' && text[1] <= '9';
+        if (!is_separator && (text.front() < '0' || text.front() > '9')) break;
+        if (!is_separator) digits += text.front();
+        text.remove_prefix(1);
+    }
+    return digits.size() - before;
+}
+
+/// Reads a whole number such as 8192, 8_192, 1e4, 8k or 128K; k, m and g are powers of 1000, K, M and G powers of 1024.
+///
+/// Source: vllm/engine/arg_utils.py, `human_readable_int`.
+LLMCOST_INLINE std::optional<std::int64_t> read_integer(std::string_view text) {
+    constexpr std::size_t max_digits = 18;
+    std::string digits;
+    if (text.size() > 40 || read_digits(text, digits) == 0) return std::nullopt;
+    std::size_t num_decimals = 0;
+    const bool has_point = text.starts_with('.');
+    if (has_point) {
+        text.remove_prefix(1);
+        num_decimals = read_digits(text, digits);
+        if (num_decimals == 0 || text.empty()) return std::nullopt;
+    }
+    digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
+    if (digits.size() > max_digits) return std::nullopt;
+    std::int64_t n = std::stoll(digits), factor = 1, divisor = 1;
+    if (text.starts_with('e') || text.starts_with('E')) {
+        text.remove_prefix(1);
+        if (text.starts_with('+')) text.remove_prefix(1);
+        std::string exponent;
+        if (read_digits(text, exponent) == 0 || exponent.size() > 2 || !text.empty()) return std::nullopt;
+        const int power = std::stoi(exponent);
+        if (power > static_cast<int>(max_digits)) return std::nullopt;
+        for (int i = 0; i < power; ++i) factor *= 10;
+    } else if (!text.empty()) {
+        constexpr std::string_view suffixes = "kmgKMG";
+        const std::size_t kind = suffixes.find(text.front());
+        if (kind == std::string_view::npos || text.size() > 1) return std::nullopt;
+        for (std::size_t i = 0; i <= kind % 3; ++i) factor *= kind < 3 ? 1000 : 1024;
+    }
+    for (std::size_t i = 0; i < num_decimals; ++i) divisor *= 10;
+    constexpr std::int64_t max_value = std::numeric_limits<std::int64_t>::max();
+    if (n != 0 && factor > max_value / n) return std::nullopt;
+    n *= factor;
+    return n % divisor == 0 ? std::optional(n / divisor) : std::nullopt;
+}
+
+}  // namespace detail
+
 LLMCOST_INLINE std::int64_t parse_integer(std::string_view option_name, std::string_view text, std::int64_t minimum,
                                           std::int64_t maximum) {
-    std::int64_t n = 0;
-    bool good = !text.empty() && text.size() <= 20;
-    for (const char c : text) {
-        good = good && c >= '0' && c <= '9' && n <= maximum;
-        if (good) n = n * 10 + (c - '0');
-    }
-    if (!good || n < minimum || n > maximum)
-        throw_usage(option_name, "expected a whole number from " + std::to_string(minimum) + " to " +
-                                     std::to_string(maximum) + ", found " + quote(text));
-    return n;
+    const std::optional<std::int64_t> n = detail::read_integer(text);
+    if (n && *n >= minimum && *n <= maximum) return *n;
+    std::string without_commas(text);
+    std::erase(without_commas, ',');
+    const bool has_commas = without_commas.size() < text.size() && detail::read_integer(without_commas);
+    throw_usage(option_name, "expected a whole number from " + std::to_string(minimum) + " to " +
+                                 std::to_string(maximum) + ", found " + quote(text) +
+                                 (has_commas ? "; without commas: " + without_commas : std::string()));
 }
 
 LLMCOST_INLINE double parse_real(std::string_view option_name, std::string_view text, double minimum, double maximum) {
@@ -119,15 +188,28 @@ LLMCOST_INLINE std::size_t arguments::read_option(std::string_view arg, std::opt
         if (uses_next && (!next || looks_like_option(*next)))
             throw_usage(row.name, "requires a value: " + std::string(row.name) + ' ' + std::string(row.value));
         if (uses_next) value = next;
+        if (value && value->empty() && row.type != value_type::number)
+            throw_usage(row.name, "requires a value: " + std::string(row.name) + ' ' + std::string(row.value));
         if (!row.is_repeatable && !values_[i].empty()) throw_usage(row.name, "given more than once");
         values_[i].push_back(value.value_or(std::string_view{}));
+        values_[i].back() = canonical_value(row, values_[i].back());
         check(row, values_[i].back());
         return uses_next ? 1 : 0;
     }
-    throw_usage(command_, unknown_option_message(name));
+    const bool has_value = sign == std::string_view::npos && next && !looks_like_option(*next);
+    throw_usage(command_,
+                unknown_option_message(name, sign == std::string_view::npos ? (has_value ? next : std::nullopt)
+                                                                            : std::optional(arg.substr(sign + 1))));
 }
 
-LLMCOST_INLINE std::string arguments::unknown_option_message(std::string_view name) const {
+LLMCOST_INLINE std::string arguments::unknown_option_message(std::string_view name,
+                                                             std::optional<std::string_view> value) const {
+    if (const option_synonym* const synonym = find_option_synonym(name)) {
+        const std::string use = replacement_of(*synonym, rows_, value);
+        if (!use.empty()) return "no option " + quote(name) + "; use " + printable(use);
+        if (!synonym->note.empty()) return "no option " + quote(name) + "; " + std::string(synonym->note);
+        return "no option " + quote(name);  // a command that has the replacement is named by the caller
+    }
     name_suggestions near(name);
     for (const option_spec& row : rows_) {
         const bool is_end = name.starts_with("--") && row.name.ends_with(name.substr(1));
@@ -144,6 +226,21 @@ LLMCOST_INLINE bool arguments::names_picture(std::string_view text) noexcept {
     for (const std::string_view kind : {".svg", ".png", ".pdf", ".jpg", ".gif", ".eps", ".html"})
         if (text.ends_with(kind)) return true;
     return false;
+}
+
+LLMCOST_INLINE std::string_view arguments::canonical_value(const option_spec& row, std::string_view value) {
+    std::string_view canonical = value;
+    if (row.type == value_type::choice)
+        for_each_choice(row.choices, [&](std::string_view name) {
+            if (lower(name) == lower(value)) canonical = name;
+        });
+    if (row.type == value_type::dtype && dtype_from(value) == dtype::unspecified) {
+        const std::string name = lower(value);
+        for (const dtype_alias& a : dtype_aliases)
+            if (a.alias == name) canonical = a.name;
+        if (const dtype type = dtype_from(string_ref(name)); type != dtype::unspecified) canonical = name_of(type);
+    }
+    return canonical;
 }
 
 LLMCOST_INLINE void arguments::check(const option_spec& row, std::string_view value) {

@@ -17,6 +17,8 @@
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/model/multimodal_inputs.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost::cli {
 
@@ -33,6 +35,15 @@ LLMCOST_INLINE input_unit unit_of(const model& m, const workload& load) {
                    figures_of_one.written_elements == figures_of_two.written_elements
                ? input_unit::sample
                : input_unit::token;
+}
+
+LLMCOST_INLINE bool has_attention(const model& m, const workload& load) {
+    for (const role module_role : {role::attn, role::cross_attn}) {
+        trace t{with_storage_types(load, storage_types_of(m, load)), nullptr, scope_query(module_role)};
+        m.trace_with_loss(t);
+        if (t.has_match()) return true;
+    }
+    return false;
 }
 
 LLMCOST_INLINE std::string audio_label(std::int64_t milliseconds) {

@@ -81,7 +81,8 @@ LLMCOST_INLINE latency_estimate op_table::estimate_of(const csv_input& row) {
     const auto option_or_column = [&](std::size_t c, std::string_view option) {
         return column_positions_[c] == absent || field(c).empty() ? option : name_of(c);
     };
-    const auto needed = [&](std::size_t c, const std::string& default_value, const char* expected) -> const std::string& {
+    const auto needed = [&](std::size_t c, const std::string& default_value,
+                            const char* expected) -> const std::string& {
         const std::string& value = cell_or_default(c, default_value);
         if (value.empty())
             throw_usage(name_of(c), "expected " + std::string(expected) + " for rows without one; found ''");

@@ -32,7 +32,8 @@ LLMCOST_INLINE void read_optimizer(std::string_view text, training_schedule& ste
         name.remove_suffix(in_backward.size());
     }
     if (const std::size_t rank_position = name.find(rank);
-        rank_position != std::string_view::npos && name.substr(0, rank_position) == "galore") {
+        rank_position != std::string_view::npos &&
+        (name.substr(0, rank_position) == "galore" || name.substr(0, rank_position) == "apollo")) {
         step.galore_rank = parse_integer(option_name, name.substr(rank_position + rank.size()), 1);
         name = name.substr(0, rank_position);
     }

@@ -4,6 +4,7 @@
 
 #include <llmcost/cli/args/sweep.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,8 +19,7 @@
 
 namespace llmcost::cli {
 
-/// Whether a value is a list rather than a number.
-[[nodiscard]] LLMCOST_INLINE bool is_list(std::string_view text) noexcept {
+LLMCOST_INLINE bool is_list(std::string_view text) noexcept {
     return text.find(',') != std::string_view::npos || text.find("..") != std::string_view::npos;
 }
 
@@ -64,6 +64,36 @@ LLMCOST_INLINE std::vector<std::int64_t> read_list_of_numbers(std::string_view o
         if (out.size() > detail::max_rows) throw_usage(option_name, "expected at most 10,000 numbers");
     }
     return out;
+}
+
+LLMCOST_INLINE std::string thousands_warning(const option_spec& row, std::string_view text) {
+    if (row.type != value_type::number || !row.value.ends_with("LIST")) return {};
+    std::vector<std::string_view> groups;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(','), rest.size());
+        groups.push_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    const auto is_group = [](std::string_view g) {
+        return !g.empty() && g.size() <= 3 && g.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    if (groups.size() < 2 || text.ends_with(',') || !is_group(groups.front()) || groups.front().front() == '0')
+        return {};
+    bool is_ascending = true, has_leading_zero = false;
+    std::string number(groups.front()), values(groups.front());
+    for (std::size_t i = 1; i < groups.size(); ++i) {
+        if (!is_group(groups[i]) || groups[i].size() != 3) return {};
+        is_ascending = is_ascending && groups[i - 1].size() == 3 && groups[i - 1] < groups[i];
+        has_leading_zero = has_leading_zero || groups[i].front() == '0';
+        number += groups[i];
+        values.append(", ").append(groups[i]);
+    }
+    const std::string hint = "for one number, write " + number;
+    if (has_leading_zero)
+        throw_usage(row.name, "expected numbers without leading zeros, found " + quote(text) + "; " + hint);
+    if (is_ascending) return {};
+    return std::string(row.name) + ": " + std::string(text) + " is a list of " + std::to_string(groups.size()) +
+           " numbers: " + values + "; " + hint;
 }
 
 LLMCOST_INLINE workload_sweep::workload_sweep(const arguments& args, std::span<const option_spec> may_be_lists)

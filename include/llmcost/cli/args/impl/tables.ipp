@@ -12,6 +12,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/text/messages.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -28,17 +29,28 @@ LLMCOST_INLINE void append_csv(std::string& out, std::string_view field) {
     out += '"';
 }
 
+/// A text field without control characters that a spreadsheet does not read as a formula.
+///
+/// Source: OWASP, CSV Injection.
+LLMCOST_INLINE std::string csv_text(std::string_view field) {
+    const std::string text = printable(field);
+    const bool has_sign = text.size() > 1 && (text[0] == '-' || text[0] == '+') &&
+                          std::string_view("0123456789.").find(text[1]) == std::string_view::npos && text != "-inf";
+    return has_sign || text.starts_with('=') || text.starts_with('@') ? '\'' + text : text;
+}
+
 LLMCOST_INLINE void append_markdown(std::string& out, std::string_view field) {
     out += ' ';
-    for (const char c : field) {
-        if (c == '|' || c == '*' || c == '_') out += '\\';
-        out += c;
+    char previous = ' ';
+    for (const char c : printable(field)) {
+        if (std::string_view("|*_<`").find(c) != std::string_view::npos || (previous == ']' && c == '(')) out += '\\';
+        out += previous = c;
     }
     out += " |";
 }
 
 LLMCOST_INLINE void append_latex(std::string& out, std::string_view field) {
-    for (const char c : field) {
+    for (const char c : printable(field)) {
         if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) {
             out += '\\';
             out += c;
@@ -62,8 +74,8 @@ LLMCOST_INLINE std::string csv(const table& t) {
         }
         out += '\n';
     };
-    line(t.columns.size(), [&](std::size_t i) -> const std::string& { return t.columns[i].title; });
-    for (const auto& row : t.rows) line(row.size(), [&](std::size_t i) -> const std::string& { return row[i]; });
+    line(t.columns.size(), [&](std::size_t i) { return detail::csv_text(t.columns[i].title); });
+    for (const auto& row : t.rows) line(row.size(), [&](std::size_t i) { return detail::csv_text(row[i]); });
     return out;
 }
 
@@ -71,7 +83,7 @@ LLMCOST_INLINE std::string markdown(const table& t) {
     std::string out = "|", rule = "|";
     for (const auto& c : t.columns) {
         detail::append_markdown(out, c.title);
-        rule += c.number ? " ---: |" : " --- |";
+        rule += c.number || c.is_right_aligned ? " ---: |" : " --- |";
     }
     out += '\n' + rule + '\n';
     for (const auto& row : t.rows) {
@@ -89,7 +101,7 @@ LLMCOST_INLINE std::string plain(const table& t) {
         std::size_t w = width_of(t.columns[i].title);
         for (const auto& row : t.rows)
             w = std::max(w, t.columns[i].number ? row[i].size() + (row[i].empty() ? 0 : (row[i].size() - 1) / 3)
-                                                : width_of(row[i]));
+                                                : width_of(printable(row[i])));
         widths.push_back(w);
     }
     std::string out;
@@ -97,19 +109,21 @@ LLMCOST_INLINE std::string plain(const table& t) {
         std::string text;
         for (std::size_t i = 0; i < t.columns.size(); ++i) {
             if (i > 0) text += "  ";
-            text += t.columns[i].number ? right(field(i), widths[i]) : left(field(i), widths[i]);
+            text += t.columns[i].number || t.columns[i].is_right_aligned ? right(field(i), widths[i])
+                                                                         : left(field(i), widths[i]);
         }
         out += text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
     };
     line([&](std::size_t i) { return t.columns[i].title; });
-    for (const auto& row : t.rows) line([&](std::size_t i) { return t.columns[i].number ? grouped(row[i]) : row[i]; });
+    for (const auto& row : t.rows)
+        line([&](std::size_t i) { return t.columns[i].number ? grouped(row[i]) : printable(row[i]); });
     return out;
 }
 
 /// The table as LaTeX for the package booktabs; digits in groups of three.
 [[nodiscard]] LLMCOST_INLINE std::string latex(const table& t) {
     std::string out = "% \\usepackage{booktabs}\n\\begin{tabular}{";
-    for (const auto& c : t.columns) out += c.number ? 'r' : 'l';
+    for (const auto& c : t.columns) out += c.number || c.is_right_aligned ? 'r' : 'l';
     out += "}\n\\toprule\n";
     const auto line = [&](auto field) {
         for (std::size_t i = 0; i < t.columns.size(); ++i) {

@@ -5,13 +5,16 @@
 #include <llmcost/cli/args/text.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/utf8.hpp>
 
 namespace llmcost::cli {
 
@@ -86,6 +89,34 @@ LLMCOST_INLINE std::string scaled(count n) {
     }
 }
 
+LLMCOST_INLINE std::string ascii_text(std::string_view text) {
+    struct replacement {
+        std::string_view character, ascii;
+    };
+    constexpr replacement replacements[]{{"│", "|"}, {"┤", "+"}, {"├", "|"},   {"└", "+"}, {"┬", "+"}, {"─", "-"},
+                                         {"·", "-"}, {"×", "x"}, {"…", "..."}, {"–", "-"}, {"—", "-"}, {"µ", "u"}};
+    constexpr std::string_view dots = " .:|#";  // by the number of dots of a braille character
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t length = std::max<std::size_t>(llmcost::detail::utf8_length(text), 1);
+        const std::string_view character = text.substr(0, length);
+        const auto byte = [&](std::size_t i) {
+            return static_cast<unsigned>(static_cast<unsigned char>(character[i]));
+        };
+        if (length == 3 && byte(0) == 0xE2 && (byte(1) & 0xFCU) == 0xA0) {
+            const int num_dots = std::popcount((byte(1) & 3U) << 6 | (byte(2) & 0x3FU));
+            out += dots[static_cast<std::size_t>(std::min(num_dots, 4))];
+        } else {
+            std::string_view ascii = character;
+            for (const replacement& r : replacements)
+                if (length > 1 && r.character == character) ascii = r.ascii;
+            out += ascii;
+        }
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
 LLMCOST_INLINE std::string in_bytes(count n) {
     constexpr std::string_view units = "KMGTPEZY";
     if (n < count(1024)) return grouped(n) + " B";
@@ -129,5 +160,16 @@ LLMCOST_INLINE std::string formatted(const char* format, double a, double b, dou
     std::snprintf(buffer, sizeof buffer, format, a, b, c);
     return buffer;
 }
+
+namespace detail {
+
+LLMCOST_INLINE std::string duration(double seconds) {
+    const auto [scale, unit] = seconds < 1e-3 ? std::pair{1e6, "µs"}
+                               : seconds < 1  ? std::pair{1e3, "ms"}
+                                              : std::pair{1.0, "s"};
+    return formatted("%.4g ", seconds * scale) + unit;
+}
+
+}  // namespace detail
 
 }  // namespace llmcost::cli

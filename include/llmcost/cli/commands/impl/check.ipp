@@ -43,6 +43,7 @@ LLMCOST_INLINE std::string check_page(const checked_file& c) {
         out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantized weights";
     if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are buffers";
     out += c.found.has_no_mismatch() ? ": no differences\n" : "\n";
+    if (!c.head.empty()) out += "Language model head: " + c.head + '\n';
     const auto list = [&](std::string_view title, const std::vector<std::string>& lines) {
         if (lines.empty()) return;
         out += '\n' + std::string(title) + ": " + grouped(count(lines.size())) + '\n';
@@ -71,7 +72,9 @@ LLMCOST_INLINE std::string check_json(const checked_file& c) {
         json.object().member("type", t.type).member("tensors", t.tensors).member("elements", t.elements);
         json.member("bytes", t.bytes).end_object();
     }
-    json.end_array().member("agrees", c.found.has_no_mismatch()).member("agree", count(c.found.agree));
+    json.end_array();
+    if (!c.head.empty()) json.member("head", c.head);
+    json.member("agrees", c.found.has_no_mismatch()).member("agree", count(c.found.agree));
     const auto list = [&](std::string_view key, const std::vector<std::string>& names) {
         json.key(key).array();
         for (const std::string& n : names) json.value(n);
@@ -102,7 +105,7 @@ LLMCOST_INLINE command_output run_check(const arguments& args, const program& io
     const parsed_model read = io.read(args, io);
     if (!read.found.weights) throw_usage("check", "requires --gguf FILE or --safetensors FILE");
     if (!read.checked) throw error(errc::unsupported, read.found.name_of_model.name, read.stored.mismatch_warning);
-    const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked};
+    const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked, read.head};
     const exit_code code = c.found.has_no_mismatch() ? exit_code::ok : exit_code::mismatch;
     if (args.choice(option::text_or_json_format) == 0) return {detail::check_page(c), code};
     return {detail::check_json(c), code};

@@ -35,9 +35,11 @@
 #include <llmcost/cli/pages/model_table.hpp>
 #include <llmcost/cli/pages/response.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
+#include <llmcost/cli/request/model_name.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/cli/request/totals.hpp>
 #include <llmcost/cli/request/workload_columns.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -56,13 +58,13 @@ LLMCOST_INLINE bool is_query_term(std::string_view name, const program& io) {
     if (find_metric(name) != nullptr || role_from(name) != role::none || name == "all") return true;
     const bool path = name.find('/') != std::string_view::npos || name.ends_with(".json") || name.ends_with(".gguf");
     const bool scope = name.find('*') != std::string_view::npos || name.find('.') != std::string_view::npos;
-    return !path && scope && find_bundled(io.bundled, name) == nullptr;
+    return !path && scope && !is_model_argument(name, io);
 }
 
 /// Whether an argument is similar to a metric or role and is not the name of a known model.
 LLMCOST_INLINE bool is_misspelled_query_term(std::string_view text, const program& io) {
     std::error_code none;
-    if (text.find('/') != std::string_view::npos || find_bundled(io.bundled, text) != nullptr ||
+    if (text.find('/') != std::string_view::npos || is_model_argument(text, io) ||
         std::filesystem::exists(std::filesystem::path(std::string(text)), none))
         return false;
     name_suggestions near(text);
@@ -78,6 +80,7 @@ LLMCOST_INLINE void comparing::add(const parsed_model& read) {
         for (std::size_t i = 0; i < work_.size(); ++i) {
             const arguments combination_args = work_.at(i);
             const request q = understand(combination_args, read, io_.commands);
+            if (includes_weight_bytes(q.metrics)) require_known_layout(read);
             if (figures_.empty()) select_metrics(q);
             compared_work one{printable(name_of_scope(q)), {}, {}, {}};
             for (const workload_column* c : columns_of_workload(args_, work_, true))
@@ -145,7 +148,9 @@ LLMCOST_INLINE std::vector<std::optional<count>> comparing::values_of(const requ
         } else if (pass) {
             workload load = q.workload.base_workload;
             load.head = logits::last;
-            value = inference_memory_of(q.model, load, engine_memory_, stored_weight_bytes(read)).total_bytes();
+            value = inference_memory_of(q.model, load, profile_for_model(engine_memory_, args_, q.model, load),
+                                        stored_weight_bytes(read))
+                        .total_bytes();
         }
     }
     return out;

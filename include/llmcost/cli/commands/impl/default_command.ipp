@@ -31,6 +31,7 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/flop_counters/flop_counter.hpp>
 #include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/read_adapter.hpp>
@@ -135,9 +136,11 @@ LLMCOST_INLINE command_output run_default(const arguments& args, const program& 
     request q = understand(args, read, io.commands);
     if (policy) q.adapter = adapter.label;
     q.has_color = color;
+    q.columns = args.output_columns();
     q.disables_cache = read.declines_cache;
     q.mtp_layers = read.mtp_layers;
     if (counted_as != nullptr) return convention_page(q, read, *counted_as);
+    if (includes_weight_bytes(q.metrics)) require_known_layout(read);
     std::string text = answer(q);
     const bool page =
         q.format == output_format::text && q.metrics.empty() && !q.lists_tensors && !q.has_tree && !q.lists_scopes;

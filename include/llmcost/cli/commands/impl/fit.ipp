@@ -4,13 +4,18 @@
 
 #include <llmcost/cli/commands/fit.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
@@ -25,8 +30,12 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/memory.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/commands/train.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
@@ -196,11 +205,111 @@ training_suggestions::add_gradient_accumulation() {  // the same number of seque
     add("--batch 1 --gradient-accumulation " + std::to_string(plan.schedule.gradient_accumulation_steps), load, plan);
 }
 
-LLMCOST_INLINE void training_suggestions::add_sharding() {
+LLMCOST_INLINE bool training_suggestions::can_shard() const {
     const training_schedule& s = plan_.schedule;
-    if (s.data_parallel_size != 1 || !s.optimizer->is_elementwise() || s.has_optimizer_in_backward ||
-        s.has_master_weights || s.has_float32_gradients || s.offloads_optimizer)
-        return;
+    return s.data_parallel_size == 1 && s.optimizer->is_elementwise() && !s.has_optimizer_in_backward &&
+           !s.has_master_weights && !s.has_float32_gradients && !s.offloads_optimizer;
+}
+
+LLMCOST_INLINE std::vector<training_combination> training_suggestions::combinations_on(std::int64_t devices) const {
+    training_combination base{.load = load_, .plan = plan_};
+    std::string free_changes;
+    if (load_.implementation == attention_implementation::eager) {
+        base.load.implementation = attention_implementation::sdpa;
+        free_changes += " --attention-implementation sdpa";
+    }
+    if (load_.batch > 1) {
+        base.load.batch = 1;
+        base.plan.schedule.gradient_accumulation_steps *= load_.batch;
+        free_changes +=
+            " --batch 1 --gradient-accumulation " + std::to_string(base.plan.schedule.gradient_accumulation_steps);
+    }
+    if (devices > 1) {
+        base.plan.schedule.sharding = sharding_strategy::fsdp;
+        base.plan.schedule.data_parallel_size = devices;
+        free_changes += " --fsdp --shards " + std::to_string(devices);
+    }
+    const bool may_adapt = plan_.adapter_config.kind == adapter_kind::none;
+    // the bits of a combination: bf16, 8-bit optimizer, recompute, LoRA, QLoRA
+    constexpr unsigned bf16 = 1, optimizer = 2, recompute = 4, lora = 8, qlora = 16, all = 31;
+    std::vector<unsigned> fitting;
+    std::vector<training_combination> out;
+    for (unsigned set = 0; set <= all; ++set) {
+        const bool contains_fitting =
+            std::any_of(fitting.begin(), fitting.end(), [&](unsigned smaller) { return (set & smaller) == smaller; });
+        if (contains_fitting || (set & (lora | qlora)) == (lora | qlora)) continue;
+        training_combination c = base;
+        std::string changes = free_changes;
+        if ((set & bf16) != 0) {
+            if (load_.weights != dtype::float32 || load_.autocast) continue;
+            c.load.weights = c.load.activations = dtype::bfloat16;
+            changes += " --precision bf16";
+        }
+        if ((set & optimizer) != 0) {
+            if (plan_.schedule.optimizer->state != optimizer_state::two || devices > 1) continue;
+            c.plan.schedule.optimizer = find_optimizer("adamw8bit");
+            changes += " --optimizer adamw8bit";
+        }
+        if ((set & recompute) != 0) {
+            if (plan_.schedule.recompute != recompute_mode::none) continue;
+            c.plan.schedule.recompute = recompute_mode::full;
+            changes += " --recompute full";
+        }
+        if ((set & (lora | qlora)) != 0) {
+            if (!may_adapt) continue;
+            c.is_qlora = (set & qlora) != 0;
+            if (c.is_qlora &&
+                (c.load.weights != dtype::bfloat16 || c.load.autocast || devices > 1 || read_.subject.config.quantized))
+                continue;
+            c.lora = "r=16,targets=all-linear";
+            requested_adapter adapter = read_adapter_option((c.is_qlora ? "qlora:" : "lora:") + std::string(c.lora));
+            try {
+                std::ostringstream notes;
+                resolve_adapter(adapter, model_, notes);
+            } catch (const error&) {  // the model has no linear layers that PEFT adapts
+                continue;
+            }
+            c.plan.adapter_config = adapter.file.adapts;
+            c.plan.base_quantization = base_of(adapter, read_, c.load);
+            changes += (c.is_qlora ? " --qlora --lora " : " --lora ") + c.lora;
+        }
+        if (changes.empty()) continue;
+        try {
+            c.change = {changes.substr(1), count(train(model_, c.load, c.plan).memory.peak.bytes.total), true, devices};
+        } catch (const description_error&) {  // sdpa requires a fused attention
+            continue;
+        }
+        if (c.change.needed > count(bytes_)) continue;
+        c.cost = static_cast<double>(set);
+        fitting.push_back(set);
+        out.push_back(std::move(c));
+    }
+    return out;
+}
+
+LLMCOST_INLINE std::vector<training_combination> training_suggestions::combinations() const {
+    std::vector<training_combination> out = combinations_on(1);
+    const bool needs_devices = out.empty();
+    bool has_sharded = false;
+    for (std::int64_t devices = 2; can_shard() && !has_sharded && devices <= 64; devices *= 2)
+        for (training_combination& c : combinations_on(devices)) {
+            // sharding is worthwhile for full fine-tuning, or if nothing else fits
+            if (!c.lora.empty() && !needs_devices) continue;
+            out.push_back(std::move(c));
+            has_sharded = true;
+        }
+    return out;
+}
+
+LLMCOST_INLINE std::optional<fitting_change> find_fitting_change(const parsed_model& read, const workload& load,
+                                                                 const training_plan& plan, std::uint64_t bytes) {
+    const std::vector<training_combination> found = training_suggestions(read, load, plan, bytes).combinations();
+    if (found.empty()) return {};
+    return fitting_change{found.front().change.change, found.front().change.needed};
+}
+
+LLMCOST_INLINE void training_suggestions::add_sharding() {
+    if (!can_shard()) return;
     training_plan plan = plan_;
     training_schedule& sharded = plan.schedule;
     sharded.sharding = sharding_strategy::fsdp;
@@ -248,7 +357,9 @@ LLMCOST_INLINE std::string fit_lines(const parsed_model& read, const workload& l
     if (is_training && response.min_devices > 0) line("fewest devices", response.min_devices, "with --fsdp");
     if (!is_training)
         line("fewest devices", response.min_devices,
-             response.min_devices == 0 ? "tensor parallelism on up to 1,024 devices is not enough" : "tensor-parallel");
+             response.min_devices == 0 ? "tensor parallelism on up to 1,024 devices is not enough"
+             : response.min_devices == 1 && !has_kv_cache(read.subject) ? ""
+                                                                        : "tensor-parallel");
     return out;
 }
 
@@ -257,12 +368,23 @@ LLMCOST_INLINE std::string fit_page(const parsed_model& read, const workload& lo
     std::string out = read.found.name_of_model.name + "\n";
     if (request.devices > 1)
         out += "per device, with tensor parallelism over " + grouped(count(request.devices)) + ":\n";
-    out += memory_fit_text(request.limit, response.figures.needed) + '\n' +
+    out += memory_fit_text(request.limit, response.figures.needed, response.assumptions) + '\n' +
            fit_lines(read, load, response, request.is_training);
     if (response.figures.fits || response.suggestions.empty()) return out;
     out += "\nWith one change:\n";
     for (const suggestion& s : response.suggestions)
         out += "  " + left(s.fits ? "fits" : "", 6) + right(in_bytes(s.needed), 9) + "  " + s.change + '\n';
+    if (response.combinations.empty()) return out;
+    const bool has_times = response.combinations.front().step_seconds > 0;
+    out += has_times ? "\nCombinations that fit, cheapest first (memory per device, step time):\n"
+                     : "\nCombinations that fit, fewest devices first:\n";
+    for (const training_combination& c : response.combinations)
+        out += "  " + right(in_bytes(c.change.needed), 9) +
+               (has_times ? right(c.step_seconds > 0 ? duration(c.step_seconds) : "—", 11) : "") + "  " +
+               c.change.change + '\n';
+    if (has_times)
+        out +=
+            "Time: as in llmcost latency --training; without dequantization of QLoRA weights and all-gathers of FSDP\n";
     return out;
 }
 
@@ -280,8 +402,36 @@ LLMCOST_INLINE std::string fit_json(const parsed_model& read, const workload& lo
         .array();
     for (const suggestion& s : response.suggestions)
         json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
+    json.end_array().key("combinations").array();
+    for (const training_combination& c : response.combinations) {
+        json.object().member("change", c.change.change).member("needed", c.change.needed);
+        json.member("devices", c.change.devices).key("step_seconds");
+        c.step_seconds > 0 ? json.value(c.step_seconds) : json.null();
+        json.end_object();
+    }
     json.end_array().end_object();
     return json.text() + "\n";
+}
+
+/// The results as a table of one row.
+LLMCOST_INLINE table fit_table(const parsed_model& read, const workload& load, const fit_request& request,
+                               const fit_response& response) {
+    const fit_figures& f = response.figures;
+    const auto number = [](std::int64_t n) { return std::to_string(n); };
+    return {{{"model"},
+             {"memory"},
+             {"fits"},
+             {"needed_bytes", true},
+             {"available_bytes", true},
+             {"max_batch", true},
+             {"max_context", true},
+             {"max_concurrency", true},
+             {"devices", true},
+             {"min_devices", true}},
+            {{read.found.name_of_model.name, request.limit.label, f.fits ? "true" : "false", digits(f.needed),
+              std::to_string(request.limit.bytes), number(f.max_batch),
+              number(f.max_context > 0 ? f.max_context + load.past : 0), number(f.max_concurrency),
+              number(request.devices), number(response.min_devices)}}};
 }
 
 /// Parses the command line of `llmcost fit`, without workload and training plan. Throws: `usage`.
@@ -299,18 +449,43 @@ LLMCOST_INLINE fit_request parse_fit_request(const arguments& args) {
     if (request.is_training && args.has(option::fit_devices))
         throw_usage("--devices", "cannot be combined with --training; use --shards");
     request.devices = args.number(option::fit_devices, 1);
-    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
+    request.format = static_cast<output_format>(args.choice(option::format));
     return request;
+}
+
+/// Estimates the time of each combination on the device of a command line, and sorts them by device seconds per token.
+LLMCOST_INLINE void sort_by_cost(std::vector<training_combination>& combinations, const arguments& args,
+                                 const program& io) {
+    for (training_combination& c : combinations) {
+        if (!args.has(option::device)) break;
+        arguments changed = args;
+        if (!c.lora.empty()) changed.replace(option::lora, c.lora);
+        const step_estimate estimate =
+            estimate_training_step(changed, io, c.load, c.plan, products_of(changed, c.load));
+        c.step_seconds = estimate.seconds;
+        if (estimate.seconds > 0) c.cost = static_cast<double>(estimate.num_devices) / estimate.inputs_per_second;
+    }
+    std::stable_sort(combinations.begin(), combinations.end(),
+                     [](const training_combination& a, const training_combination& b) {
+                         const bool is_estimated = a.step_seconds > 0;
+                         if (is_estimated != (b.step_seconds > 0)) return is_estimated;
+                         if (is_estimated || a.change.devices == b.change.devices) return a.cost < b.cost;
+                         return a.change.devices < b.change.devices;
+                     });
 }
 
 /// The largest training step for the memory limit.
 LLMCOST_INLINE fit_response compute_training_fit(const fit_request& request, const parsed_model& read,
-                                                 const workload& load, const training_plan& plan) {
+                                                 const workload& load, const training_plan& plan, const arguments& args,
+                                                 const program& io) {
     fit_response response;
     response.figures = fit_training(read.subject, load, plan, request.limit.bytes);
     response.min_devices = response.figures.fits ? plan.schedule.data_parallel_size : 0;
     if (response.figures.fits) return response;
-    response.suggestions = training_suggestions(read.subject, load, plan, request.limit.bytes).all();
+    training_suggestions suggestions(read, load, plan, request.limit.bytes);
+    response.suggestions = suggestions.all();
+    response.combinations = suggestions.combinations();
+    sort_by_cost(response.combinations, args, io);
     for (const suggestion& s : response.suggestions)
         if (s.devices != 0 && s.fits) response.min_devices = s.devices;
     return response;
@@ -337,8 +512,53 @@ LLMCOST_INLINE fit_response compute_inference_fit(const fit_request& request, co
 
 LLMCOST_INLINE std::string print(const fit_request& request, const fit_response& response, const parsed_model& read,
                                  const workload& load) {
-    return request.format == output_format::json ? fit_json(read, load, request, response)
-                                                 : fit_page(read, load, request, response);
+    switch (request.format) {
+        case output_format::json: return fit_json(read, load, request, response);
+        case output_format::text: return fit_page(read, load, request, response);
+        default: return written(fit_table(read, load, request, response), request.format);
+    }
+}
+
+/// The largest workloads on several devices, with the time of the requested step.
+LLMCOST_INLINE command_output run_fit_on_devices(const arguments& args, const program& io,
+                                                 std::vector<std::string> devices) {
+    reject_with_device_list(args, option::memory);
+    device_comparison comparison;
+    comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
+        const fit_request request = parse_fit_request(one);
+        workload load = request.is_training ? training_workload(one) : memory_workload(one);
+        training_plan plan = parse_training_plan(one);
+        requested_adapter adapter = read_adapter(one);
+        const parsed_model read = repeated.read(one, repeated);
+        fit_figures figures;
+        step_estimate estimate;
+        if (request.is_training) {
+            finish_training_plan(plan, adapter, one, repeated, read, load);
+            figures = fit_training(read.subject, load, plan, request.limit.bytes);
+            estimate = estimate_training_step(one, repeated, load, plan, products_of(one, load));
+            comparison.assumptions = assumption_line(estimate);
+        } else {
+            complete_workload(read.subject, one, load);
+            check_workload(read.subject, {.base_workload = load});
+            warn_on_weights(read, repeated);
+            const sharded_model shard = shard_for_fit(read.subject, load, request.devices, stored_weight_bytes(read));
+            figures = fit_inference(shard.subject, load, request.profile, request.limit.bytes, shard.stored);
+            estimate = estimate_inference_step(one, repeated, load, request.devices);
+            comparison.assumptions = inference_assumption_line(estimate);
+        }
+        comparison.model = read.found.name_of_model.name;
+        comparison.title =
+            (request.is_training ? "training step of " : "step of ") + input_label(read.subject, load) + '\n';
+        comparison.figures = step_figures(inputs_name(read.subject, load));
+        comparison.figures.insert(comparison.figures.end(), {{"max_batch", "largest batch", figure_unit::number},
+                                                             {"max_context", "context", figure_unit::number}});
+        device_row row{{}, request.limit, figures.needed, step_values(estimate), estimate.problem};
+        row.figures.push_back(static_cast<double>(figures.max_batch));
+        row.figures.push_back(figures.max_context > 0 ? static_cast<double>(figures.max_context + load.past) : 0);
+        row.is_out_of_memory = !figures.fits;
+        return row;
+    });
+    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
 }
 
 }  // namespace llmcost::cli::detail
@@ -346,7 +566,9 @@ LLMCOST_INLINE std::string print(const fit_request& request, const fit_response&
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_fit(const arguments& args, const program& io) {
-    const fit_request request = detail::parse_fit_request(args);
+    if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
+        return detail::run_fit_on_devices(args, io, std::move(devices));
+    fit_request request = detail::parse_fit_request(args);
     workload load = request.is_training ? detail::training_workload(args) : detail::memory_workload(args);
     training_plan plan = detail::parse_training_plan(args);
     requested_adapter adapter = read_adapter(args);
@@ -355,12 +577,19 @@ LLMCOST_INLINE command_output run_fit(const arguments& args, const program& io) 
         detail::finish_training_plan(plan, adapter, args, io, read, load);
     } else {
         complete_workload(read.subject, args, load);
+        request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
         check_workload(read.subject, {.base_workload = load});
         resolve_adapter(adapter, args, read.subject, io.err);
         detail::warn_on_weights(read, io);
     }
-    const detail::fit_response response = request.is_training ? detail::compute_training_fit(request, read, load, plan)
-                                                              : detail::compute_inference_fit(request, read, load);
+    warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject,
+                             std::max(load.past + load.sequence, load.encoder_sequence));
+    detail::fit_response response = request.is_training
+                                        ? detail::compute_training_fit(request, read, load, plan, args, io)
+                                        : detail::compute_inference_fit(request, read, load);
+    if (request.is_training)
+        response.assumptions = detail::training_assumptions(read.subject, load, plan,
+                                                            detail::precision_of(args, read.subject), adapter.label);
     return {detail::print(request, response, read, load),
             response.figures.fits ? exit_code::ok : exit_code::does_not_fit};
 }

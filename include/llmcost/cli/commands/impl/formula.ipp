@@ -38,6 +38,7 @@
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/metrics.hpp>
+#include <llmcost/report/named_sizes.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/trace/scope.hpp>
 
@@ -148,6 +149,31 @@ LLMCOST_INLINE void check_terms(const metric& m, const request& q) {
                     std::string(m.name) + " are rounded to bytes once, not per term; omit --terms");
 }
 
+/// The pieces of a metric with coefficients in named sizes.
+LLMCOST_INLINE std::string named_formula(const request& q, const metric& m, const std::vector<formula_piece>& pieces,
+                                         const std::string& name, formula_language language) {
+    const scope_selector scope = q.metrics.scope.value_or(scope_selector{});
+    const bool is_latex = language == formula_language::latex;
+    std::vector<named_polynomial> named;
+    std::string cases;
+    for (const formula_piece& p : pieces) {
+        if (!p.known) continue;
+        named.push_back(
+            named_polynomial_of(q.model, q.workload.base_workload, scope_query(scope.kind, scope.name), m.value_of, p));
+        const std::string condition = condition_in(p, language),
+                          sum = expression_in(named.back(), p.domain.chunk != 0, language);
+        if (is_latex)
+            cases += "  " + sum + (pieces.size() == 1 && condition.empty() ? "\n" : " & " + condition + " \\\\\n");
+        else
+            cases += (condition.empty() ? "" : "  " + condition + ":\n") + "    " + sum + '\n';
+    }
+    const bool has_cases = pieces.size() != 1 || !condition_in(pieces.front(), language).empty();
+    const std::string sizes = meanings_of(named, q.model.config, language);
+    if (!is_latex) return name + '\n' + (sizes.empty() ? "" : "  " + sizes + '\n') + cases;
+    return "% " + name + '\n' + sizes + (sizes.empty() ? "" : "\n") + "\\[ \\mathrm{" + std::string(m.name) +
+           "} =" + (has_cases ? " \\begin{cases}" : "") + '\n' + cases + (has_cases ? "\\end{cases} " : "") + "\\]\n";
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
@@ -158,7 +184,10 @@ LLMCOST_INLINE command_output run_formula(const arguments& args, const program& 
     const scope_selector scope = q.metrics.scope.value_or(scope_selector{});
     std::vector<const metric*> list = q.metrics.metrics;
     if (list.empty()) list.push_back(find_metric(scope.kind == scope_kind::parameter ? "params" : "flops"));
-    const bool by_terms = args.has(option::formula_terms);
+    const bool by_terms = args.has(option::formula_terms), names_sizes = args.has(option::named_sizes);
+    if (names_sizes && by_terms) throw_usage(option::named_sizes.name, "cannot be combined with --terms");
+    if (names_sizes && args.choice(option::formula_format) > 1)
+        throw_usage(option::named_sizes.name, "expected --format text or latex");
     std::vector<std::string> names;
     std::vector<std::vector<formula_piece>> all;
     for (const metric* m : list) {
@@ -184,7 +213,11 @@ LLMCOST_INLINE command_output run_formula(const arguments& args, const program& 
         for (const auto& pieces : all) inputs = std::max(inputs, inputs_of(pieces));
     }
     if (language == formula_language::text) out = detail::input_meanings(q, inputs);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; names_sizes && i < all.size(); ++i) {
+        const std::string title = printable(names[i] + " of " + detail::formula_label(q));
+        out += (out.empty() ? "" : "\n") + detail::named_formula(q, *list[i], all[i], title, language);
+    }
+    for (std::size_t i = 0; !names_sizes && i < all.size(); ++i) {
         const std::string name =
             language == formula_language::text ? names[i] : names[i] + "_" + detail::name_of_scope(q);
         const std::string about = language == formula_language::text ? detail::formula_label(q)

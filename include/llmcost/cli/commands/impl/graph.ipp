@@ -5,7 +5,6 @@
 #include <llmcost/cli/commands/graph.hpp>
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,12 +29,14 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/files/output_file.hpp>
 #include <llmcost/graph/backward_graph.hpp>
 #include <llmcost/graph/execution_trace.hpp>
 #include <llmcost/graph/module_graph.hpp>
 #include <llmcost/graph/operator_graph.hpp>
 #include <llmcost/graph/pass_graph.hpp>
 #include <llmcost/graph/split.hpp>
+#include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
@@ -56,6 +57,7 @@
 #include <llmcost/serving/timeline.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/text/nearest_name.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -67,7 +69,7 @@ LLMCOST_INLINE std::string graph_request::title() const {
 
 LLMCOST_INLINE workload graph_workload(const arguments& args) {
     workload_request work = parse_workload(args);
-    work.base_workload.weights = dtype_from(args.text(option::linear_dtype));
+    work.base_workload.weights = dtype_from(string_ref(lower(args.text(option::linear_dtype))));
     work.base_workload.training = args.has(option::train_graph);
     if (work.base_workload.training && work.base_workload.past > 0)
         throw_usage(option::past.name, "not supported in training: backward through a KV cache");
@@ -97,12 +99,7 @@ LLMCOST_INLINE node_graph nodes_at_level(const graph_request& q, graph_level lev
     return g;
 }
 
-LLMCOST_INLINE void write_file(const std::string& path, const std::string& text) {
-    std::ofstream out(path, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) throw error(errc::io, printable(path), "cannot be written");
-}
+LLMCOST_INLINE void write_file(const std::string& path, const std::string& text) { write_output_file(path, text); }
 
 LLMCOST_INLINE std::string graph_json(const graph_request& q, bool with_cuts) {
     json_writer json;
@@ -210,7 +207,7 @@ LLMCOST_INLINE void split_graph(graph_request& q, const arguments& args) {
     constexpr std::size_t maximum = 4096;  // nodes; more take longer than about one second
     if (q.parts.parts.size() > maximum)
         throw_usage("--split", std::to_string(q.parts.parts.size()) +
-                                   " nodes, expected at most 4096; use --level module or layer");
+                                   " nodes, expected at most 4096; use --level layer or module");
     q.split_options = read_split(args, graph_types(args, q.read));
     const std::int64_t stages = length_of(q.parts.parts) - 2;
     if (static_cast<std::int64_t>(q.split_options->devices.size()) > stages)
@@ -243,6 +240,9 @@ LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format fo
                             "cannot be combined with a timeline of kernels (--format chrome, or chakra with --tp)");
         return;
     }
+    if (args.has(option::linear_dtype)) (void)require_operand_type("--dtype", args.text(option::linear_dtype));
+    if (args.has(option::calibration) && !args.has(option::device) && !splits)
+        throw_usage(option::calibration.name, "requires --device or --split");
     if (args.has(option::train_graph))
         for (const option_spec& o : {option::cuts, option::split, option::stages})
             if (args.has(o)) throw_usage(o.name, "cannot be combined with --backward");
@@ -316,7 +316,10 @@ LLMCOST_INLINE command_output run_graph(const arguments& args, const program& io
     if (detail::is_kernel_timeline(args, format)) return detail::run_kernel_timeline(args, io, format);
 
     detail::graph_request q = detail::read_graph(args, io);
-    if (args.has(option::link)) q.link = detail::read_rate("--link", split_list(args.text(option::link), ',').front());
+    if (args.has(option::link)) {
+        const std::vector<std::string> rates = split_list(args.text(option::link), ',');
+        q.link = detail::read_rate("--link", rates.empty() ? std::string() : rates.front());
+    }
     std::vector<double> seconds;
     if (args.has(option::device)) {
         q.device = graph_device_of("--device", args.text(option::device), args, graph_types(args, q.read));

@@ -4,8 +4,7 @@
 
 #include <llmcost/cli/commands/latency.hpp>
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +24,10 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -176,14 +178,20 @@ LLMCOST_INLINE std::string latency_json(const deployment& p, const workload_requ
     return json.text() + '\n';
 }
 
-LLMCOST_INLINE std::string latency_csv(const timed_step& step) {
+LLMCOST_INLINE table latency_table(const timed_step& step) {
     table t;
-    t.columns = {{"name"},  {"kind"},  {"sizes"}, {"times"}, {"seconds"},   {"lower"},
-                 {"upper"}, {"flops"}, {"bytes"}, {"bound"}, {"calibrated"}};
-    const auto exact = [](double x) {
-        std::array<char, 32> digits{};
-        return std::string(digits.data(), std::to_chars(digits.begin(), digits.end(), x).ptr);
-    };
+    t.columns = {{"name"},
+                 {"kind"},
+                 {"sizes"},
+                 {"times", false, true},
+                 {"seconds", false, true},
+                 {"lower", false, true},
+                 {"upper", false, true},
+                 {"flops", false, true},
+                 {"bytes", false, true},
+                 {"bound"},
+                 {"calibrated"}};
+    const auto exact = exact_number;
     for (const timed_kernel& k : step.kernels) {
         const operator_shape& shape = k.kernel.kernel.shape;
         const auto times = static_cast<double>(k.kernel.kernel.num_runs);
@@ -198,7 +206,7 @@ LLMCOST_INLINE std::string latency_csv(const timed_step& step) {
                           exact(times * work.bytes), std::string(name_of(k.estimate.bound)),
                           k.estimate.is_calibrated ? "true" : "false"});
     }
-    return csv(t);
+    return t;
 }
 
 LLMCOST_INLINE std::string engine_title(const engine& engine) {
@@ -228,7 +236,7 @@ LLMCOST_INLINE std::string deployment_title(const deployment& p, std::int64_t pi
     out += ", weights " + std::string(p.execution.linear_type->name);
     if (p.model.config.moe.num_experts > 1 && p.execution.expert_type != p.execution.linear_type)
         out += ", experts " + std::string(p.execution.expert_type->name);
-    return out + ", KV cache " + std::string(p.execution.kv_cache_type->name);
+    return has_kv_cache(p.model) ? out + ", KV cache " + std::string(p.execution.kv_cache_type->name) : out;
 }
 
 LLMCOST_INLINE std::string_view evidence_label(serving_evidence evidence) {
@@ -288,13 +296,14 @@ LLMCOST_INLINE std::string latency_text(const deployment& p, const latency_respo
     out += p.execution.launch != launch_mode::cuda_graph
                ? formatted("Method: kernels launched one by one; %.0f launches, host time %.3g ms\n",
                            step.done.launches, 1e3 * step.host_seconds)
-               : "Method: kernels run one after another in a CUDA graph, without the host overhead of the engine (see "
-                 "llmcost serve)\n";
+           : has_kv_cache(p.model)
+               ? "Method: kernels run one after another in a CUDA graph, without the host overhead of the engine (see "
+                 "llmcost serve)\n"
+               : "Method: kernels run one after another in a CUDA graph, without host overhead\n";
     if (const std::string network = network_label(p); !network.empty()) out += "Network: " + network + '\n';
     return out + memory_fit_text(memory_limit_of(p), response.needed);
 }
 
-/// The inputs of a training step over all data-parallel ranks: tokens, images, recordings or samples.
 LLMCOST_INLINE double inputs_of(const deployment& p, const workload& load) {
     return static_cast<double>(count_inputs(p.model, load)) *
            static_cast<double>(p.execution.parallel.data_parallel_size);
@@ -349,6 +358,21 @@ LLMCOST_INLINE std::string training_phase_lines(const training_cost& t, const op
     return out;
 }
 
+/// The phases of a training step as a table; each row is one device.
+LLMCOST_INLINE table training_phase_table(const latency_training_response& response) {
+    table t{{{"phase"}, {"seconds", false, true}, {"flops", false, true}, {"bytes", false, true}}, {}};
+    const training_cost& cost = response.cost;
+    for (const auto& [name, part] : {std::pair<std::string_view, const step_cost*>{"forward", &cost.forward},
+                                     {"backward", &cost.backward},
+                                     {"recomputed", &cost.recomputed},
+                                     {"reduction", &cost.reduction},
+                                     {"optimizer", &cost.optimizer}})
+        t.rows.push_back(
+            {std::string(name), exact_number(part->seconds), exact_number(part->flops), exact_number(part->bytes)});
+    t.rows.push_back({"total", exact_number(cost.total.seconds), "", ""});
+    return t;
+}
+
 LLMCOST_INLINE std::string training_text(const deployment& p, const workload& load,
                                          const latency_training_response& response) {
     const training_cost& t = response.cost;
@@ -378,9 +402,7 @@ LLMCOST_INLINE std::string training_text(const deployment& p, const workload& lo
 LLMCOST_INLINE latency_request parse_latency_request(const arguments& args) {
     latency_request request;
     request.is_training = args.has(option::training);
-    request.format = static_cast<output_format>(args.choice(option::text_json_or_csv_format));
-    if (request.format == output_format::csv && request.is_training)
-        throw_usage("--format", "expected one of text, json; found 'csv'");
+    request.format = static_cast<output_format>(args.choice(option::format));
     for (const option_spec& o : {option::recompute_layers, option::optimizer})
         if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
     request.work = parse_workload(args);
@@ -406,7 +428,6 @@ LLMCOST_INLINE void complete_latency_workload(latency_request& request, const ar
     complete_workload(deployment.model, args, load);
 }
 
-/// Checks that the deployment supports the request. Throws: `usage`.
 LLMCOST_INLINE void validate(const latency_request& request, const deployment& deployment) {
     if (!request.is_training || deployment.adapter_policy_of_model == nullptr) return;
     if (!deployment.adapter_policy_of_model->adapter_config().is_plain_lora())
@@ -415,7 +436,6 @@ LLMCOST_INLINE void validate(const latency_request& request, const deployment& d
         throw_usage("--adapter", "not supported with tensor parallelism in a training step; expected --tp 1");
 }
 
-/// The time, memory and power of a training step.
 LLMCOST_INLINE latency_training_response compute_training(const latency_request& request,
                                                           const deployment& deployment) {
     latency_training_response response;
@@ -434,7 +454,6 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
     return response;
 }
 
-/// The time, memory and power of a forward pass.
 LLMCOST_INLINE latency_response compute(const latency_request& request, const deployment& deployment) {
     std::vector<workload> groups;
     latency_response response;
@@ -457,17 +476,65 @@ LLMCOST_INLINE latency_response compute(const latency_request& request, const de
 LLMCOST_INLINE std::string print(const latency_request& request, const latency_training_response& response,
                                  const deployment& deployment) {
     const workload& load = request.work.base_workload;
-    return request.format == output_format::json ? training_json(deployment, load, response)
-                                                 : training_text(deployment, load, response);
+    switch (request.format) {
+        case output_format::json: return training_json(deployment, load, response);
+        case output_format::text: return training_text(deployment, load, response);
+        default: return written(training_phase_table(response), request.format);
+    }
 }
 
 LLMCOST_INLINE std::string print(const latency_request& request, const latency_response& response,
                                  const deployment& deployment) {
     switch (request.format) {
-        case output_format::csv: return latency_csv(response.step);
         case output_format::json: return latency_json(deployment, request.work, response);
-        default: return latency_text(deployment, response);
+        case output_format::text: return latency_text(deployment, response);
+        default: return written(latency_table(response.step), request.format);
     }
+}
+
+/// The columns and values of a step on several devices.
+LLMCOST_INLINE step_estimate step_estimate_of(const deployment& placed, const workload& load, const step_time& time,
+                                              double watts) {
+    const auto devices = static_cast<double>(placed.execution.parallel.world_size());
+    step_estimate out;
+    out.seconds = time.seconds;
+    out.inputs_per_second = inputs_of(placed, load) / time.seconds;
+    out.watts = placed.device->thermal_design_watts > 0 ? watts * devices : 0;
+    out.price_per_hour = placed.price_per_hour * devices;
+    return out;
+}
+
+/// One step on several devices.
+LLMCOST_INLINE command_output run_latency_on_devices(const arguments& args, const program& io,
+                                                     std::vector<std::string> devices) {
+    device_comparison comparison;
+    comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
+        latency_request request = parse_latency_request(one);
+        const deployment placed = repeated.place(one, repeated);
+        complete_latency_workload(request, one, placed);
+        validate(request, placed);
+        const workload& load = request.work.base_workload;
+        comparison.model = printable(placed.name_of_model.name);
+        comparison.figures = step_figures(inputs_name(placed.model, load));
+        if (request.is_training) {
+            const latency_training_response response = compute_training(request, placed);
+            comparison.title =
+                "training step of " + input_label(placed.model, load) + group_text(placed.execution.parallel) + '\n';
+            return device_row{{},
+                              memory_limit_of(placed),
+                              count(response.cost.memory.peak.total),
+                              step_values(step_estimate_of(placed, load, response.cost.total, response.watts))};
+        }
+        const latency_response response = compute(request, placed);
+        comparison.title = response.step_description + '\n';
+        double inputs = 0;
+        for (const workload_phase& phase : phases_of(request.work))
+            for (const repeated_step& part : phase.parts) inputs += inputs_of(placed, part.load);
+        step_estimate estimate = step_estimate_of(placed, load, response.step, response.watts);
+        estimate.inputs_per_second = inputs / response.step.seconds;
+        return device_row{{}, memory_limit_of(placed), response.needed, step_values(estimate)};
+    });
+    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
 }
 
 }  // namespace llmcost::cli::detail
@@ -475,6 +542,8 @@ LLMCOST_INLINE std::string print(const latency_request& request, const latency_r
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_latency(const arguments& args, const program& io) {
+    if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
+        return detail::run_latency_on_devices(args, io, std::move(devices));
     latency_request request = detail::parse_latency_request(args);
     const deployment deployment = io.place(args, io);
     detail::complete_latency_workload(request, args, deployment);

@@ -4,12 +4,15 @@
 
 #include <llmcost/cli/commands/memory.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
@@ -23,13 +26,18 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/memory_pictures.hpp>
 #include <llmcost/cli/pages/memory_sweep.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -59,6 +67,17 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
     return out;
 }
 
+LLMCOST_INLINE engine_memory_profile profile_for_model(const engine_memory_profile& parsed, const arguments& args,
+                                                       const model& m, const workload& load) {
+    if (args.has(option::allocator) || args.has(option::utilization) || has_kv_cache(m) ||
+        unit_of(m, load) == input_unit::token)
+        return parsed;
+    engine_memory_profile out = *find_engine_memory_profile("pytorch");
+    if (parsed.is_from_log) out.runtime_bytes = parsed.runtime_bytes;
+    out.is_from_log = parsed.is_from_log;
+    return out;
+}
+
 LLMCOST_INLINE workload memory_workload(const arguments& args) {
     workload load;
     load.batch = args.number(option::batch, 1);
@@ -74,8 +93,8 @@ LLMCOST_INLINE workload memory_workload(const arguments& args) {
 }
 
 LLMCOST_INLINE void warn_on_weights(const parsed_model& read, const streams& io) {
-    for (const std::string& message : {read.stored.rejection_reason, read.stored.mismatch_warning})
-        if (!message.empty()) io.err << "llmcost: warning: " << message << '\n';
+    require_known_layout(read);
+    if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
 }
 
 LLMCOST_INLINE std::vector<memory_component> memory_components(const inference_memory& m) {
@@ -92,15 +111,24 @@ LLMCOST_INLINE std::string inputs_of(const parsed_model& read, const workload& l
            grouped(count(load.past) + count(load.sequence)) + " tokens";
 }
 
-/// `KV cache capacity: 70.7 GiB (0.92 of H100 SXM): 36,192 blocks of 16 tokens, 579,072 tokens`; empty without a limit.
-LLMCOST_INLINE std::string kv_cache_line(const memory_request& request, const memory_response& response) {
+/// The KV cache that fits, as the log of vLLM reports it; empty without a limit.
+///
+///     KV cache capacity: 70.7 GiB (0.92 of H100 SXM): 36,192 blocks of 16 tokens, 579,072 tokens
+///     Maximum concurrency: 70.7 requests of 8,192 tokens
+LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const workload& load,
+                                          const memory_response& response) {
     if (!request.limit.is_set() || !response.capacity) return {};
     const kv_cache_capacity& capacity = *response.capacity;
+    const std::int64_t block_size = request.profile.block_size;
+    const std::string blocks = grouped(count(capacity.num_blocks)) + (capacity.num_blocks == 1 ? " block" : " blocks");
+    const std::string of_blocks =
+        capacity.num_groups > 1 ? " for " + std::to_string(capacity.num_groups) + " groups of layers, "
+                                : " of " + std::to_string(block_size) + (block_size == 1 ? " token, " : " tokens, ");
     return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
-           formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label +
-           "): " + grouped(count(capacity.num_blocks)) + (capacity.num_blocks == 1 ? " block" : " blocks") + " of " +
-           std::to_string(request.profile.block_size) + (request.profile.block_size == 1 ? " token, " : " tokens, ") +
-           grouped(count(capacity.num_tokens)) + " tokens\n";
+           formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label + "): " + blocks +
+           of_blocks + grouped(count(capacity.num_tokens)) +
+           " tokens\nMaximum concurrency: " + formatted("%.2f", capacity.max_concurrency) + " requests of " +
+           grouped(count(load.past) + count(load.sequence)) + " tokens\n";
 }
 
 /// `2 sequences of 4,096 tokens · vllm · bfloat16 weights · bfloat16 KV cache`.
@@ -110,6 +138,7 @@ LLMCOST_INLINE std::string memory_title(const memory_request& request, const par
     if (request.profile.name != "none") parts.emplace_back(request.profile.name);
     const storage_types types = storage_types_of(read.subject, load);
     parts.push_back(read.stored.is_applied ? read.stored.label : std::string(name_of(types.weights)) + " weights");
+    if (!read.head.empty()) parts.push_back("head " + read.head);
     if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " KV cache");
     if (read.subject.config.quantized && !read.stored.is_applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, 80);
@@ -128,7 +157,7 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
         out += "\nThe KV cache has " + in_bytes(m.kv_cache_bytes) +
                "; the engine allocates more for entire blocks and for tokens outside of sliding windows.\n";
     const std::string fit = memory_fit_text(request.limit, m.total_bytes());
-    return fit.empty() ? out : out + '\n' + kv_cache_line(request, response) + fit;
+    return fit.empty() ? out : out + '\n' + kv_cache_lines(request, load, response) + fit;
 }
 
 LLMCOST_INLINE table memory_table(const inference_memory& m) {
@@ -160,6 +189,8 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
         json.key(name);
         cache ? json.value(n) : json.null();
     }
+    json.key("cache_concurrency");
+    cache ? json.value(cache->max_concurrency) : json.null();
     write_memory_fit(json, request.limit, m.total_bytes());
     json.end_object();
     return json.text() + "\n";
@@ -206,9 +237,11 @@ LLMCOST_INLINE std::string print(const memory_request& request, const parsed_mod
 /// The memory of all workloads of a command line with lists, as a table.
 LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const program& io, const memory_request& request,
                                                const workload_sweep& sweep, const parsed_model& read) {
+    std::int64_t longest = 0;
     const auto workload_of = [&](const arguments& combination_args) {
         workload load = memory_workload(combination_args);
         complete_workload(read.subject, combination_args, load);
+        longest = std::max({longest, load.past + load.sequence, load.encoder_sequence});
         return load;
     };
     const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
@@ -216,8 +249,37 @@ LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const prog
         return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
                 m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
     };
-    return swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns, workload_of,
-                       bytes_of);
+    command_output out = swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns,
+                                     workload_of, bytes_of);
+    warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject, longest);
+    return out;
+}
+
+/// The memory of one workload on several devices, with the time of its step.
+LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const program& io,
+                                                    std::vector<std::string> devices) {
+    for (const option_spec& o : {option::memory, option::plot}) reject_with_device_list(args, o);
+    for (const option_spec& o : memory_lists)
+        if (args.has(o) && is_list(args.text(o)))
+            throw_usage(o.name, "a list cannot be combined with several devices; expected one number");
+    device_comparison comparison;
+    comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
+        workload load = memory_workload(one);
+        memory_request request = parse_memory_request(one);
+        const parsed_model read = repeated.read(one, repeated);
+        complete_workload(read.subject, one, load);
+        request.profile = profile_for_model(request.profile, one, read.subject, load);
+        check_workload(read.subject, {.base_workload = load});
+        warn_on_weights(read, repeated);
+        const memory_response response = compute(request, read, load);
+        comparison.model = read.found.name_of_model.name;
+        comparison.title = memory_title(request, read, load, response.memory);
+        comparison.figures = step_figures(inputs_name(read.subject, load));
+        const step_estimate estimate = estimate_inference_step(one, repeated, load);
+        comparison.assumptions = inference_assumption_line(estimate);
+        return device_row{{}, request.limit, response.memory.total_bytes(), step_values(estimate), estimate.problem};
+    });
+    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
 }
 
 }  // namespace llmcost::cli::detail
@@ -225,14 +287,19 @@ LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const prog
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_memory(const arguments& args, const program& io) {
+    if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
+        return detail::run_memory_on_devices(args, io, std::move(devices));
     const workload_sweep sweep(args, memory_lists);
     workload load = detail::memory_workload(sweep.at(0));
-    const memory_request request = detail::parse_memory_request(args);
+    memory_request request = detail::parse_memory_request(args);
     const parsed_model read = io.read(args, io);
     complete_workload(read.subject, args, load);
+    request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
     check_workload(read.subject, {.base_workload = load});
     detail::warn_on_weights(read, io);
     if (sweep.has_axes()) return detail::run_memory_sweep(args, io, request, sweep, read);
+    warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject,
+                             std::max(load.past + load.sequence, load.encoder_sequence));
 
     const memory_response response = detail::compute(request, read, load);
     command_output out{detail::print(request, read, load, response),

@@ -19,6 +19,9 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/custom/arguments.hpp>
+#include <llmcost/custom/function_table.hpp>
+#include <llmcost/custom/layer_table.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/text/messages.hpp>
@@ -148,6 +151,61 @@ LLMCOST_INLINE std::string models_text(const known_list& known, std::string_view
     return out + (out.empty() ? "" : "\n") + plain(t);
 }
 
+/// `kernel_size`, `stride=1`, `mode=nearest|bilinear`; a list has brackets.
+LLMCOST_INLINE std::string argument_label(const custom::argument_row& argument) {
+    using custom::argument_kind;
+    std::string out = argument.name;
+    if (argument.is_list) out += "[]";
+    if (argument.required || argument.kind == argument_kind::no_figure) return out;
+    if (argument.kind == argument_kind::choice) {
+        std::string choices = argument.choices;
+        std::replace(choices.begin(), choices.end(), ' ', '|');
+        return out + '=' + choices;
+    }
+    if (argument.kind == argument_kind::truth) return out + (argument.default_value != 0 ? "=true" : "=false");
+    return argument.kind == argument_kind::rate ? out : out + '=' + std::to_string(argument.default_value);
+}
+
+/// The layers and functions of custom models whose name contains a pattern.
+template <std::size_t N>
+void add_layers(table& t, const custom::layer_row (&rows)[N], std::string_view kind, const std::string& pattern) {
+    for (const custom::layer_row& row : rows) {
+        if (lower(row.name).find(pattern) == std::string::npos) continue;
+        std::string arguments;
+        for (std::size_t i = 0; i < row.argument_count(); ++i)
+            arguments += (i == 0 ? "" : ", ") + argument_label(row.arguments[i]);
+        std::string inputs = std::to_string(row.min_inputs);
+        if (row.max_inputs > row.min_inputs)
+            inputs += row.max_inputs > 8 ? " or more" : " to " + std::to_string(row.max_inputs);
+        t.rows.push_back({std::string(kind), row.name, std::move(inputs), std::move(arguments)});
+    }
+}
+
+/// `llmcost models --layers`.
+LLMCOST_INLINE std::string layers_text(std::string_view pattern, output_format format) {
+    table t{{{"kind"}, {"name"}, {"inputs"}, {"arguments"}}, {}};
+    add_layers(t, custom::layer_table, "layer", lower(pattern));
+    add_layers(t, custom::function_table, "function", lower(pattern));
+    if (t.rows.empty()) {
+        name_suggestions near(pattern);
+        for (const custom::layer_row& row : custom::layer_table) near.add_candidate(row.name);
+        for (const custom::layer_row& row : custom::function_table) near.add_candidate(row.name);
+        throw_usage("models", "no layer and no function contains " + quote(pattern) + near.suggestion_text(""));
+    }
+    if (format != output_format::json) return written(t, format);
+    json_writer json;
+    json.object().key("layers").array();
+    for (const std::vector<std::string>& row : t.rows)
+        json.object()
+            .member("kind", row[0])
+            .member("name", row[1])
+            .member("inputs", row[2])
+            .member("arguments", row[3])
+            .end_object();
+    json.end_array().end_object();
+    return json.text() + "\n";
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
@@ -156,6 +214,8 @@ LLMCOST_INLINE command_output run_models(const arguments& args, const program& i
     if (args.positional().size() > 1)
         throw_usage("models", "expected one argument, found also " + quote(args.positional()[1]));
     const std::string_view pattern = args.positional().empty() ? std::string_view{} : args.positional().front();
+    if (args.has(option::layers))
+        return detail::layers_text(pattern, static_cast<output_format>(args.choice(option::format)));
     const detail::known_list known = detail::list_supported(io, pattern);
     if (known.types.empty() && known.bundled.empty()) {
         name_suggestions near(pattern);

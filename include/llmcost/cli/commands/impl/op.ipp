@@ -55,13 +55,6 @@ LLMCOST_INLINE const operator_options& options_of_family(const operator_type& fa
     return made.try_emplace(family.name, family).first->second;
 }
 
-LLMCOST_INLINE std::string duration(double seconds) {
-    const auto [scale, unit] = seconds < 1e-3 ? std::pair{1e6, "µs"}
-                               : seconds < 1  ? std::pair{1e3, "ms"}
-                                              : std::pair{1.0, "s"};
-    return formatted("%.4g ", seconds * scale) + unit;
-}
-
 LLMCOST_INLINE std::string op_json(const operator_shape& shape, const kernel_match& found, const latency_estimate& e) {
     const operator_type& family = *shape.type;
     json_writer json;

@@ -28,6 +28,8 @@
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/simulate.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
+#include <llmcost/cli/pages/deployment_files.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/engine_command.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -192,6 +194,35 @@ LLMCOST_INLINE void write_deployment(json_writer& json, const deployed_engine& k
     if (k.deployment_of_server().price_per_hour > 0)
         json.member("price_per_million_tokens", price_per_million_output_tokens(k.deployment_of_server(), t));
     json.member("command", k.launch_command(t)).end_object();
+}
+
+/// The deployments as a table with exact numbers: those that meet the targets, otherwise the closest ones.
+[[nodiscard]] LLMCOST_INLINE table deployment_table(const std::vector<deployed_engine>& candidates,
+                                                    const search_result& found) {
+    table t;
+    for (const char* name : {"engine", "dtype", "cache_dtype"}) t.columns.push_back({name});
+    for (const char* name : {"devices", "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
+                             "engines", "writing_engines", "tokens_per_step", "sequences", "ttft_p99_seconds",
+                             "tpot_p99_seconds", "good_share", "output_tokens_per_second", "price_per_million_tokens"})
+        t.columns.push_back({name, false, true});
+    for (const char* name : {"meets_targets", "command"}) t.columns.push_back({name});
+    const bool is_feasible = !found.feasible.empty();
+    for (const evaluated_deployment& d : is_feasible ? found.feasible : found.infeasible) {
+        const deployed_engine& k = candidates[d.candidate_index];
+        const deployment& p = k.deployment_of_server();
+        const parallel_config& s = p.execution.parallel;
+        t.rows.push_back({std::string(p.engine.name), std::string(p.execution.linear_type->name),
+                          std::string(p.execution.kv_cache_type->name), exact_number(d.devices),
+                          std::to_string(s.tensor_parallel_size), std::to_string(k.pipeline_parallel_size),
+                          std::to_string(s.data_parallel_size), std::to_string(s.expert_parallel_size),
+                          std::to_string(d.replicas), std::to_string(d.num_decode_workers),
+                          std::to_string(d.policy.max_num_batched_tokens), std::to_string(d.policy.max_num_seqs),
+                          exact_number(d.summary.ttft.p99), exact_number(d.summary.tpot.p99),
+                          exact_number(d.summary.slo_attainment), exact_number(d.summary.output_tokens_per_second),
+                          p.price_per_hour > 0 ? exact_number(price_per_million_output_tokens(p, d)) : "",
+                          is_feasible ? "true" : "false", k.launch_command(d)});
+    }
+    return t;
 }
 
 [[nodiscard]] LLMCOST_INLINE std::string plan_json(const std::vector<deployed_engine>& candidates,
@@ -384,6 +415,8 @@ LLMCOST_INLINE std::vector<std::int64_t> scheduler_limits(std::int64_t default_l
 /// Parses the command line of `llmcost plan`, without the workload and the candidates. Throws: `usage`.
 LLMCOST_INLINE plan_request parse_plan_request(const arguments& args) {
     if (!args.has(option::bounds)) throw_usage("--slo", "required: latency targets, e.g. ttft=1s,tpot=30ms");
+    if (args.has(option::save) && args.text(option::save).empty())
+        throw_usage(option::save.name, "expected a directory, found ''");
     plan_request request;
     request.targets = parse_request_slo(args.text(option::bounds));
     request.targets_text = std::string(args.text(option::bounds));
@@ -395,9 +428,9 @@ LLMCOST_INLINE plan_request parse_plan_request(const arguments& args) {
     request.search.allows_disaggregation = !args.has(option::no_disaggregation);
     request.search.never_stops_early = args.has(option::plot);
     request.search.num_results = static_cast<std::size_t>(args.number(option::top_of_plan, 5));
-    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
+    request.format = static_cast<output_format>(args.choice(option::format));
     if (args.has(option::plot) && args.text(option::plot).empty() && request.format != output_format::text)
-        throw_usage(option::plot.name, "requires a file name with --format json");
+        throw_usage(option::plot.name, "requires a file name unless --format is text");
     return request;
 }
 
@@ -442,9 +475,31 @@ LLMCOST_INLINE std::string plan_title(const plan_request& request, const deploym
 
 LLMCOST_INLINE std::string print(const plan_request& request, const search_result& found,
                                  const std::vector<deployed_engine>& candidates, const std::string& load) {
-    return request.format == output_format::json
-               ? plan_json(candidates, found)
-               : plan_text(candidates, found, plan_title(request, candidates.front().deployment_of_server(), load));
+    switch (request.format) {
+        case output_format::json: return plan_json(candidates, found);
+        case output_format::text:
+            return plan_text(candidates, found, plan_title(request, candidates.front().deployment_of_server(), load));
+        default: return written(deployment_table(candidates, found), request.format);
+    }
+}
+
+/// Adds the files of the first deployment that meets the targets to the output.
+LLMCOST_INLINE void save_deployment(command_output& out, const arguments& args,
+                                    const std::vector<deployed_engine>& candidates, const search_result& found) {
+    if (found.feasible.empty()) return;
+    const evaluated_deployment& best = found.feasible.front();
+    const deployed_engine& k = candidates[best.candidate_index];
+    const deployment& p = k.deployment_of_server();
+    out.files = deployment_files(std::string(args.text(option::save)), p,
+                                 {.command = k.launch_command(best),
+                                  .replicas = best.replicas,
+                                  .decode_workers = best.num_decode_workers,
+                                  .devices = p.execution.parallel.world_size() * k.pipeline_parallel_size,
+                                  .nodes = k.num_nodes()});
+    if (args.choice(option::format) != static_cast<int>(output_format::text)) return;
+    for (const output_file& f : out.files)
+        out.text += (&f == out.files.data() ? "Written: " : ", ") + printable(f.name);
+    out.text += '\n';
 }
 
 }  // namespace llmcost::cli::detail
@@ -468,6 +523,7 @@ LLMCOST_INLINE command_output run_plan(const arguments& args, const program& io)
     out.text = detail::print(request, found, candidates, load.label);
     if (found.feasible.empty()) out.exit_status = exit_code::does_not_fit;
     if (args.has(option::plot)) add_plot(out, args, detail::plan_chart(candidates, found));
+    if (args.has(option::save)) detail::save_deployment(out, args, candidates, found);
     return out;
 }
 

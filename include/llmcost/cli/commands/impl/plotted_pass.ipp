@@ -73,6 +73,7 @@ LLMCOST_INLINE drawn_pass draw_pass(const arguments& args, const program& io, bo
         execution = detail::eager_on(p, args, d.load);
         d.on_title = printable(d.target_device->title);
     } else {
+        if (args.has(option::calibration)) throw_usage(option::calibration.name, "requires --device");
         parsed_model read = io.read(args, io);
         d.subject = read.subject;
         d.custom = std::move(read.custom);

@@ -6,22 +6,29 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/help.hpp>
+#include <llmcost/cli/request/model_name.hpp>
+#include <llmcost/files/output_file.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/text/nearest_name.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -38,12 +45,34 @@ LLMCOST_INLINE bool has_help_option(std::span<const std::string_view> args) {
     return std::any_of(args.begin(), end, [](std::string_view arg) { return option::help.is_named(arg); });
 }
 
+/// Whether the locale has UTF-8: the first variable of LC_ALL, LC_CTYPE and LANG decides. Without any, only a terminal
+/// has the C locale. Source: POSIX, Environment Variables.
+LLMCOST_INLINE bool supports_utf8(const streams& io) {
+    for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* const text = io.get(name);
+        if (text == nullptr || *text == '\0') continue;
+        const std::string locale = lower(text);
+        return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    }
+    return !io.out_is_terminal;
+}
+
 LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
-    if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c);
-    const arguments parsed_args(c.name, options_of(c, args), args);
+    if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c, help_columns(io));
+    arguments parsed_args(c.name, options_of(c, args), args);
+    move_models_to_option(c, parsed_args, io);
+    reject_device_count(parsed_args);
+    parsed_args.set_output_columns(io.out_is_terminal ? io.columns : 0);
+    for (const option_spec& row : parsed_args.options())
+        for (const std::string_view value : parsed_args.all(row))
+            if (const std::string warning = thousands_warning(row, value); !warning.empty())
+                io.err << "llmcost: warning: " << warning << '\n';
     if (c.completions == nullptr && !parsed_args.positional().empty())
         throw_usage(c.name, "expected only options, found " + quote(parsed_args.positional().front()));
-    return c.run(parsed_args, io);
+    command_output out = c.run(parsed_args, io);
+    const bool is_text = parsed_args.text(option::format, "text") == "text";
+    if (is_text && !supports_utf8(io)) out.text = ascii_text(out.text);
+    return out;
 }
 
 }  // namespace llmcost::cli::detail
@@ -51,6 +80,13 @@ LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::s
 namespace llmcost::cli {
 
 LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const program& io) {
+    constexpr std::string_view help_word = "help";  // `llmcost help` and `llmcost help COMMAND`
+    std::vector<std::string_view> help_args;
+    if (!args.empty() && args.front() == help_word) {
+        help_args.assign(args.begin() + 1, args.end());
+        help_args.push_back(option::help.name);
+        args = help_args;
+    }
     const std::string_view first = args.empty() ? std::string_view{} : args.front();
     const command* const named = find_command(io.commands, first);
     const command& selected_command = named == nullptr ? *io.commands.front() : *named;
@@ -79,11 +115,15 @@ LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const pr
     } catch (const std::exception& e) {
         return detail::fail(io, std::string("internal error (a bug in llmcost): ") + e.what(), exit_code::internal);
     }
-    if (!got.file.name.empty()) {
-        std::ofstream file(got.file.name, std::ios::binary);
-        file.write(got.file.text.data(), static_cast<std::streamsize>(got.file.text.size()));
-        file.close();
-        if (!file) return detail::fail(io, got.file.name + ": cannot be written", exit_code::write_error);
+    try {
+        if (!got.file.name.empty()) write_output_file(got.file.name, got.file.text);
+        for (const output_file& f : got.files) {
+            std::error_code problem;
+            std::filesystem::create_directories(std::filesystem::path(f.name).parent_path(), problem);
+            write_output_file(f.name, f.text);
+        }
+    } catch (const error& e) {
+        return detail::fail(io, e.what(), exit_code_of(e.code()));
     }
     io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();

@@ -68,7 +68,7 @@ LLMCOST_INLINE std::string command_of(const arguments& args) {
 ///
 /// The default lengths end at the context length.
 LLMCOST_INLINE std::vector<swept_number> swept_numbers(const workload_sweep& lists, const reported& r) {
-    const std::int64_t context = r.request.model.config.max_position_embeddings;
+    const std::int64_t context = r.request.model.config.context_length();
     const std::int64_t high = context > 1 ? context : 131072;
     std::int64_t low = 16;
     while (low * 1024 < high) low *= 2;
@@ -92,7 +92,7 @@ LLMCOST_INLINE std::vector<swept_number> swept_numbers(const workload_sweep& lis
 LLMCOST_INLINE reported_pass draw_report(const reported& r, const arguments& args) {
     reported_pass p;
     p.load = r.load();
-    const bool named = args.has(option::reported_on);
+    const bool named = args.has(option::reported_on) || args.has(option::calibration);
     try {
         checkpoint_types types;
         if (args.has(option::dtype))
@@ -146,7 +146,8 @@ LLMCOST_INLINE std::unique_ptr<reported> read_report(const arguments& typed, std
     r.command = detail::command_of(typed);
     r.command_names_device = typed.has(option::reported_on);
     r.roles = compute_role_totals(r.request);
-    r.memory_profile = detail::parse_engine_memory_profile(args);
+    r.memory_profile =
+        detail::profile_for_model(detail::parse_engine_memory_profile(args), args, r.request.model, r.load());
     r.pass = detail::draw_report(r, args);
     if (typed.has(option::reported_on)) r.limit = memory_limit_on(*r.pass.device.target_device);
     r.memory_load = r.load();

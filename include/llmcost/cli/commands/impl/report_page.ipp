@@ -173,7 +173,12 @@ LLMCOST_INLINE void report_writer::summary() {
                   {"parameters", grouped(total().params) + " (" + scaled(total().params) + ")"}};
     if (total().active_params != total().params)
         model.rows.push_back({"active parameters", grouped(total().active_params)});
-    model.rows.push_back({"element types", types_text(storage_types_of(report_.request.model, report_.load()))});
+    const storage_types types = storage_types_of(report_.request.model, report_.load());
+    const storage_types timed = storage_types_of(report_.request.model, report_.pass.load);
+    std::string types_label = types_text(types);
+    if (types_text(timed) != types_label)
+        types_label += "; times, roofline and layer: " + types_text(timed) + ", the engines' default (--dtype)";
+    model.rows.push_back({"element types", std::move(types_label)});
     for (const memory_line& m : memory_lines(report_.request, total()))
         model.rows.push_back({std::string(m.name), m.value + (m.note.empty() ? "" : " (" + m.note + ")")});
     table work{{{}, {}}, {}};
@@ -217,9 +222,8 @@ LLMCOST_INLINE void report_writer::summary() {
     };
     const metric_list& sums = report_.roles.sums.total;
     add("all", total());
-    for (std::size_t i = 0; i < report_.roles.chains.size(); ++i)
-        add(std::string(2 * report_.roles.depth(i) + 2, ' ') + report_.roles.name(i), report_.roles.at(sums, i));
-    if (!report_.roles.chains.empty()) add("  other", report_.roles.rest(sums));
+    for (const role_line& line : report_.roles.lines(sums))
+        add(std::string(2 * line.depth + 2, ' ') + line.name, line.metrics);
     add_table(by_role, "Figures by role", "wide short");
     page_.close();
 }
@@ -325,8 +329,9 @@ LLMCOST_INLINE void report_writer::assumptions() {
                 "recorded runs of the reference; docs/models.md");
     add_row("FLOPs", "ADD + MULT; torch_flops: 2 per multiply-add of matrix products; macs: half of torch_flops",
             "docs/counting.md; torch.utils.flop_counter");
-    add_row("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores only",
-            "--attention; docs/counting.md");
+    if (report_.roles.has_attention())
+        add_row("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores only",
+                "--attention; docs/counting.md");
     if (const input_unit unit = input_unit_of(report_.request); unit == input_unit::token || unit == input_unit::sound)
         add_row("logits",
                 load.head == logits::all    ? "all positions"
@@ -353,9 +358,9 @@ LLMCOST_INLINE void report_writer::assumptions() {
     if (exceeds_context(report_.request.model, longest_sequence(report_.request.workload, report_.request.phases)))
         add_row("length", "exceeds the context length of the model", "the configuration");
     add_row("memory",
-            report_.memory_profile.name == "none"
-                ? "weights, KV cache and activations, without an engine"
-                : "allocated as in " + std::string(report_.memory_profile.name) + "; fused attention",
+            report_.memory_profile.name == "none" ? "weights, KV cache and activations, without an engine"
+                                                  : "allocated as in " + std::string(report_.memory_profile.name) +
+                                                        (report_.roles.has_attention() ? "; fused attention" : ""),
             "--engine; docs/memory.md");
     if (report_.step)
         add_row("training", join_inline({train_title(*report_.step)}) + "; categories of PyTorch's memory tracker",

@@ -204,8 +204,8 @@ LLMCOST_INLINE report_picture roofline_picture(const reported& r) {
         step + ": " + std::to_string(timed) + " operators, equal layers combined, " + duration(all.forward.seconds) +
             " in total. The numbers refer to the table below, slowest first. Operators without FLOPs are at the left; "
             "their distance to the roof is that of their bytes/s to the memory bandwidth. Times assume one element "
-            "type for all tensors. Operators with float32 casts move more bytes and may exceed the roof, as may "
-            "operators with cached data.",
+            "type for all tensors, so that casts take no time. Operators with float32 operands may exceed the roof, as "
+            "may operators with cached data.",
         std::move(t)};
 }
 
@@ -234,7 +234,7 @@ LLMCOST_INLINE std::int32_t largest_layer_in(const operator_graph& g, std::int32
 LLMCOST_INLINE report_picture layer_picture(const reported& r) {
     constexpr std::int32_t maximum = 120;
     const operator_graph& g = r.pass.graph;
-    node_graph parts = parts_of(g, {graph_level::layer});
+    node_graph parts = parts_of(g, {graph_level::module});
     std::int32_t layer = largest_layer_in(g, 0);
     layer_parts chosen = layer_parts_of(g, parts, layer);
     for (std::int32_t child = largest_layer_in(g, layer); chosen.boxes() > maximum && child != layer;
@@ -242,7 +242,7 @@ LLMCOST_INLINE report_picture layer_picture(const reported& r) {
         chosen = layer_parts_of(g, parts, child);
     const graph_module& module = at_place(g.modules, layer);
     if (chosen.boxes() > maximum) {
-        parts = parts_of(g, {graph_level::layer, module.depth + 1});
+        parts = parts_of(g, {graph_level::module, module.depth + 1});
         chosen = layer_parts_of(g, parts, layer);
     }
     const std::string path = module.path.empty() ? r.roles.root : module.path;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
@@ -17,11 +19,13 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/serve_table.hpp>
 #include <llmcost/cli/commands/serve_text.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -159,6 +163,57 @@ LLMCOST_INLINE serve_response compute(const serve_request& request, const deploy
     return response;
 }
 
+/// A server on several devices.
+LLMCOST_INLINE command_output run_serve_on_devices(const arguments& args, const program& io,
+                                                   std::vector<std::string> devices) {
+    reject_with_device_list(args, option::sweep);
+    device_comparison comparison;
+    comparison.figures = {{"tpot_seconds", "TPOT", figure_unit::seconds},
+                          {"ttft_seconds", "TTFT", figure_unit::seconds},
+                          {"tokens_per_second", "tokens/s", figure_unit::per_second},
+                          {"concurrency", "concurrency", figure_unit::number},
+                          {"joules_per_token", "J/token", figure_unit::joules},
+                          {"price_per_million_tokens", "price/million", figure_unit::price}};
+    comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
+        serve_request request = parse_serve_request(one);
+        deployment placed = repeated.place(one, repeated);
+        require_known_memory(*placed.device);
+        require_stages("--pp", placed.model, request.load.pipeline_parallel_size);
+        require_autoregressive(placed.model);
+        add_multimodal_inputs(request.load, one, placed);
+        const serving_load& load = request.load;
+        comparison.model = printable(placed.name_of_model.name);
+        comparison.title = grouped(count(load.input_tokens)) + " input tokens, " + grouped(count(load.output_tokens)) +
+                           " output tokens" + (placed.engine.name.empty() ? "" : ", " + engine_title(placed.engine)) +
+                           '\n';
+        server server(placed.model, placed.execution, placed.engine, *placed.device, *placed.kernels);
+        device_row row;
+        row.limit = memory_limit_of(placed, load.pipeline_parallel_size);
+        if (!out_of_memory_message(server, load, *placed.device).empty()) {  // what one request needs
+            row.needed =
+                count(static_cast<std::uint64_t>(
+                    (server.weight_bytes_per_device() + server.kv_cache_bytes(load.input_tokens + load.output_tokens)) /
+                    static_cast<double>(load.pipeline_parallel_size))) +
+                count(engine_memory_profile_of(placed.engine).runtime_bytes);
+            row.is_out_of_memory = true;
+            return row;
+        }
+        validate(request, placed, server);
+        set_prediction_interval(placed, load.input_tokens);
+        const serve_response response = compute(request, placed, server);
+        const auto& [result_load, f] = response.results.front();
+        row.needed = response.bytes_per_device;
+        row.figures = {f.tpot_seconds,
+                       f.ttft_seconds,
+                       f.tokens_per_second,
+                       result_load.concurrency,
+                       placed.device->thermal_design_watts > 0 ? f.joules_per_output_token : 0,
+                       placed.price_per_hour > 0 ? price_per_million_tokens(placed, f) : 0};
+        return row;
+    });
+    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
@@ -178,6 +233,8 @@ namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_serve(const arguments& args, const program& io) {
     if (args.has(option::configs)) return run_serve_table(args, io);
+    if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
+        return detail::run_serve_on_devices(args, io, std::move(devices));
     serve_request request = detail::parse_serve_request(args);
     deployment deployment = io.place(args, io);
     require_known_memory(*deployment.device);

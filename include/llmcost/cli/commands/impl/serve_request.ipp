@@ -105,7 +105,7 @@ LLMCOST_INLINE serve_request parse_serve_request(const arguments& args) {
     request.request_rate = args.real(option::rate, 1, 1e-9, 1e9);
     if (request.mode == load_mode::slo) request.targets = parse_latency_targets(args.text(option::slo));
     request.slo_quantile = parse_slo_quantile(args);
-    request.format = static_cast<output_format>(args.choice(option::text_or_json_format));
+    request.format = static_cast<output_format>(args.choice(option::format));
     return request;
 }
 

@@ -61,7 +61,7 @@ LLMCOST_INLINE std::string out_of_memory_message(server& server, const serving_l
                          static_cast<double>(load.pipeline_parallel_size);
     return "out of memory: " +
            formatted("weights %.1f GB and KV cache of one request %.3g GB per device, capacity %.0f GB", weights, cache,
-                     target_device.memory_gigabytes) +
+                     target_device.memory_bytes() / 1e9) +
            "; increase --tp or --pp, or use a smaller --dtype";
 }
 

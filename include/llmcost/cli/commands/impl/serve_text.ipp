@@ -19,6 +19,7 @@
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/serve_table.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/devices/device.hpp>
@@ -139,6 +140,15 @@ LLMCOST_INLINE std::string capacity_text(const deployment& deployment, const ser
            (response.needs_full_device_memory ? " if the engine uses all device memory" : "");
 }
 
+/// The rule of `capacity_text`, which differs from that of `llmcost fit`.
+LLMCOST_INLINE std::string capacity_rule(const deployment& deployment, const serve_response& response) {
+    const serving_load& load = response.results.front().load;
+    const double share = response.needs_full_device_memory ? 1 : deployment.engine.gpu_memory_utilization;
+    return "each of " + grouped(count(load.input_tokens) + count(load.output_tokens / 2)) +
+           " tokens (input, half of the output), in " + formatted("%.3g", share) + " of memory without weights;\n" +
+           std::string(27, ' ') + "llmcost memory and fit also subtract activations and the engine";
+}
+
 /// The lines of latency and throughput.
 LLMCOST_INLINE std::string latency_lines(const deployment& p, const serving_metrics& f) {
     const bool has_engine = !p.engine.name.empty();
@@ -172,7 +182,9 @@ LLMCOST_INLINE std::string cost_lines(const deployment& deployment, const servin
 
 /// The assumptions below a result: method, interval, missing measurements.
 LLMCOST_INLINE std::string assumption_lines(const deployment& deployment) {
-    std::string out = "Method: closed form, mean of a steady load. For bursts and percentiles: llmcost simulate\n";
+    std::string out =
+        "Method: closed form, mean of a steady load (default: concurrency 1)\n"
+        "For bursts and percentiles: llmcost simulate (default: 16 clients that start at once)\n";
     if (deployment.engine.name.empty())
         out += "Engine: none; kernels only, without host overhead (see --engine)\n";
     else
@@ -184,7 +196,8 @@ LLMCOST_INLINE std::string serve_text(const serve_response& response, const depl
     const auto& [load, metrics] = response.results.front();
     std::string out = deployment_title(deployment, load.pipeline_parallel_size) + '\n' +
                       load_lines(load, response.equivalent_text_tokens) + '\n' + latency_lines(deployment, metrics) +
-                      labeled_line("memory per device", capacity_text(deployment, response));
+                      labeled_line("memory per device", capacity_text(deployment, response)) +
+                      labeled_line("", capacity_rule(deployment, response));
     if (const std::string network = network_label(deployment, load.pipeline_parallel_size); !network.empty())
         out += labeled_line("network", network);
     if (load.concurrency - metrics.num_running >= 0.5) {
@@ -198,6 +211,23 @@ LLMCOST_INLINE std::string serve_text(const serve_response& response, const depl
     }
     return out + cost_lines(deployment, metrics) + '\n' + assumption_lines(deployment) +
            memory_fit_text(memory_limit_of(deployment, load.pipeline_parallel_size), response.bytes_per_device);
+}
+
+/// The results as a table: one row per concurrency, with exact numbers.
+LLMCOST_INLINE table serving_metrics_table(const serve_response& response, const deployment& p) {
+    table t;
+    for (const char* name : {"concurrency", "ttft_seconds", "tpot_seconds", "tokens_per_second",
+                             "tokens_per_second_per_device", "running", "capacity", "devices", "watts_per_device",
+                             "joules_per_token", "price_per_million_tokens", "grams_co2_per_million_tokens"})
+        t.columns.push_back({name, false, true});
+    for (const auto& [load, f] : response.results)
+        t.rows.push_back({exact_number(load.concurrency), exact_number(f.ttft_seconds), exact_number(f.tpot_seconds),
+                          exact_number(f.tokens_per_second), exact_number(f.tokens_per_second / f.num_devices),
+                          exact_number(f.num_running), exact_number(f.max_num_running), exact_number(f.num_devices),
+                          exact_number(f.watts_per_device), exact_number(f.joules_per_output_token),
+                          p.price_per_hour > 0 ? exact_number(price_per_million_tokens(p, f)) : "",
+                          p.grams_per_kwh > 0 ? exact_number(co2_grams_per_million_tokens(p, f)) : ""});
+    return t;
 }
 
 LLMCOST_INLINE std::string sweep_text(const serve_response& response, const deployment& p) {
@@ -219,6 +249,8 @@ LLMCOST_INLINE std::string sweep_text(const serve_response& response, const depl
 LLMCOST_INLINE std::string print(const serve_request& request, const serve_response& response,
                                  const deployment& deployment) {
     const bool is_sweep = request.mode == load_mode::sweep;
+    if (request.format != output_format::json && request.format != output_format::text)
+        return written(serving_metrics_table(response, deployment), request.format);
     if (request.format == output_format::json)
         return is_sweep ? sweep_json(response, deployment) : serve_json(response, deployment);
     return is_sweep ? sweep_text(response, deployment) : serve_text(response, deployment);

@@ -23,10 +23,10 @@ namespace llmcost::cli {
 
 LLMCOST_INLINE std::vector<std::string_view> query_completions(const program& io) {
     std::vector<std::string_view> completions;
+    for (const command* c : io.commands.subspan(1)) completions.push_back(c->name);
     for (const metric& m : metrics) completions.push_back(m.name);
     for (const std::string_view name : role_names)
         if (role_from(name) != role::none) completions.push_back(name);
-    for (const command* c : io.commands.subspan(1)) completions.push_back(c->name);
     return completions;
 }
 
@@ -199,7 +199,7 @@ LLMCOST_INLINE std::string completion(shell target, const program& io) {
            "    [[ $cur == -* ]] && words=$options\n"
            "    COMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )\n"
            "}\n"
-           "complete -F _llmcost llmcost\n";
+           "complete -o nosort -F _llmcost llmcost 2> /dev/null || complete -F _llmcost llmcost\n";
 }
 
 }  // namespace llmcost::cli

@@ -149,9 +149,9 @@ LLMCOST_INLINE swept_chart chart_over_clients(const simulated_engine& simulated_
 /// Throws: `usage` if the draft model is not decoder-only.
 LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io) {
     for (const option_spec& o :
-         {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type, option::set,
-          option::revision, option::quantization, option::linear_dtype, option::experts_dtype, option::kv_cache_dtype,
-          option::routing, option::ep})
+         {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type,
+          option::read_as_class, option::set, option::revision, option::quantization, option::linear_dtype,
+          option::experts_dtype, option::kv_cache_dtype, option::routing, option::ep})
         args.remove(o);
     const std::string_view name = args.text(option::proposes);
     if (name.ends_with(".json")) {

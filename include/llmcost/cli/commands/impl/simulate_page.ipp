@@ -124,8 +124,13 @@ LLMCOST_INLINE std::string simulation_assumptions(const simulation_response& a) 
         return duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high));
     };
     return "Method: simulation of " + grouped(count(a.result.engine_steps)) + " steps, " +
-           policy_label(a.simulated_engine.policy) + "\nInterval: 90 % of measured means, TTFT " +
-           range(a.summary.ttft.mean, interval.simulated_ttft) + ", TPOT " +
+           policy_label(a.simulated_engine.policy) + '\n' +
+           (a.config.num_clients > 1
+                ? "All clients start at once, so that their first prefills wait for each other. Steady "
+                  "load: llmcost serve --concurrency " +
+                      std::to_string(a.config.num_clients) + '\n'
+                : "") +
+           "Interval: 90 % of measured means, TTFT " + range(a.summary.ttft.mean, interval.simulated_ttft) + ", TPOT " +
            range(a.summary.tpot.mean, interval.simulated_tpot) + "; based on " +
            std::string(evidence_label(interval.evidence)) + '\n' + measurement_note(a.deployment_of_server);
 }

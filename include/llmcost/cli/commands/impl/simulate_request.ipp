@@ -120,8 +120,11 @@ LLMCOST_INLINE requested_workload parse_trace_workload(const arguments& args, si
             std::min(trace.requests.size(), static_cast<std::size_t>(args.number(option::num_requests, 1))));
     if (args.has(option::rate)) set_arrival_times(args, trace.requests);
     requested_workload out;
+    const std::string skipped = trace.num_skipped == 0
+                                    ? std::string()
+                                    : " (" + grouped(count(trace.num_skipped)) + " rows without tokens skipped)";
     out.label = grouped(count(trace.requests.size())) + " requests of " + printable(args.text(option::trace)) +
-                arrival_label(args, config) + media_tokens_note(num_media_tokens);
+                skipped + arrival_label(args, config) + media_tokens_note(num_media_tokens);
     for (simulated_request& r : trace.requests) r.input_tokens += num_media_tokens;
     out.requests = std::move(trace.requests);
     return out;

@@ -4,23 +4,32 @@
 
 #include <llmcost/cli/commands/train.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
+#include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
+#include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/memory_sweep.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
@@ -45,7 +54,9 @@ namespace llmcost::cli::detail {
 
 LLMCOST_INLINE training_plan parse_training_plan(const arguments& args) {
     training_plan plan;
-    plan.schedule = read_schedule(args, args.choice(option::precision) == 1);
+    const int precision = args.choice(option::precision, precision_auto);
+    plan.schedule =
+        read_schedule(args, precision == precision_bf16 || precision == precision_fp16 || precision == precision_auto);
     plan.loss = static_cast<training_loss>(args.choice(option::loss));
     return plan;
 }
@@ -56,14 +67,66 @@ LLMCOST_INLINE workload training_workload(const arguments& args) {
     load.sequence = args.number(option::sequence, 1024);
     load.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
     parse_multimodal_inputs(args, load);
-    const int precision = args.choice(option::precision);
-    const bool uses_bfloat16 = precision == precision_bf16 || precision == precision_fp8_mixed;
-    load.weights = load.activations = uses_bfloat16 ? dtype::bfloat16 : dtype::float32;
-    load.autocast = precision == precision_bf16_mixed || precision == precision_fp16_mixed;
     load.uses_cpu_kernels = true;
     load.has_dropout = args.choice(option::dropout) == 1;
-    load.implementation = static_cast<attention_implementation>(args.choice(option::implementation));
     return load;
+}
+
+LLMCOST_INLINE int precision_of(const arguments& args, const model& m) {
+    const int precision = args.choice(option::precision, precision_auto);
+    if (precision != precision_auto) return precision;
+    switch (m.config.dtype_of_weights) {
+        case dtype::unspecified:
+        case dtype::float32:
+        case dtype::float64: return precision_fp32;
+        case dtype::float16: return precision_fp16;
+        default: return precision_bf16;
+    }
+}
+
+/// Whether the reference has a fused attention for a model, and the trace describes it.
+[[nodiscard]] LLMCOST_INLINE bool has_fused_attention(const model& m, workload load) {
+    if (m.spec->has_eager_attention_only || m.text_model_spec().has_eager_attention_only) return false;
+    load.training = true;
+    load.has_dropout = false;
+    try {
+        load.implementation = attention_implementation::sdpa;
+        const model_metrics fused = count_model(m, load);
+        load.implementation = attention_implementation::eager;
+        return !(fused == count_model(m, load));
+    } catch (const description_error&) {
+        return false;
+    }
+}
+
+LLMCOST_INLINE void complete_training_workload(const arguments& args, const model& m, workload& load) {
+    const int precision = precision_of(args, m);
+    load.weights = load.activations = precision == precision_bf16 || precision == precision_fp8_mixed ? dtype::bfloat16
+                                      : precision == precision_fp16                                   ? dtype::float16
+                                                                                                      : dtype::float32;
+    load.autocast = precision == precision_bf16_mixed || precision == precision_fp16_mixed;
+    complete_workload(m, args, load);
+    constexpr int automatic = 2;
+    const int implementation = args.choice(option::implementation, automatic);
+    load.implementation = implementation != automatic    ? static_cast<attention_implementation>(implementation)
+                          : has_fused_attention(m, load) ? attention_implementation::sdpa
+                                                         : attention_implementation::eager;
+}
+
+/// Throws: `usage` for options of 16-bit weights if the configuration has float32 weights and `--precision` is auto.
+LLMCOST_INLINE void finish_schedule(training_schedule& schedule, const arguments& args, int precision) {
+    if (precision == precision_bf16 || precision == precision_fp16) return;
+    if (schedule.has_master_weights) throw_usage("--master-weights", "requires --precision bf16");
+    if (args.has(option::gradient_dtype) && args.choice(option::gradient_dtype) == 1)
+        throw_usage("--gradient-dtype", "bf16 requires --precision bf16");
+    schedule.has_float32_gradients = false;
+}
+
+LLMCOST_INLINE dtype products_of(const arguments& args, const workload& load) {
+    const std::string_view precision = args.text(option::precision);
+    if (precision.starts_with("fp8")) return dtype::float8_e4m3fn;
+    if (load.autocast) return precision.starts_with("fp16") ? dtype::float16 : dtype::bfloat16;
+    return load.weights == dtype::unspecified ? dtype::float32 : load.weights;
 }
 
 /// Throws: `usage` if the dropout rates of the configuration are not supported. They are never ignored silently.
@@ -124,23 +187,29 @@ LLMCOST_INLINE command_output run_training_sweep(const arguments& args, const pr
                                                  const memory_limit& limit) {
     std::vector<std::string_view> names(std::begin(memory_category_names), std::end(memory_category_names));
     names.emplace_back("total");
+    std::int64_t longest = 0;
     const auto complete = [&](const arguments& combination_args) {
         workload step_load = training_workload(combination_args);
-        complete_workload(read.subject, combination_args, step_load);
+        complete_training_workload(combination_args, read.subject, step_load);
+        longest = std::max({longest, step_load.sequence, step_load.encoder_sequence});
         return step_load;
     };
-    return swept_bytes(args, io, work, read.found.name_of_model.name, limit, names, complete,
-                       [&](const arguments&, const workload& step_load) {
-                           const memory_bytes peak = train(read.subject, step_load, plan).memory.peak.bytes;
-                           std::vector<count> bytes(std::begin(peak.category_bytes), std::end(peak.category_bytes));
-                           bytes.emplace_back(peak.total);
-                           return bytes;
-                       });
+    command_output out =
+        swept_bytes(args, io, work, read.found.name_of_model.name, limit, names, complete,
+                    [&](const arguments&, const workload& step_load) {
+                        const memory_bytes peak = train(read.subject, step_load, plan).memory.peak.bytes;
+                        std::vector<count> bytes(std::begin(peak.category_bytes), std::end(peak.category_bytes));
+                        bytes.emplace_back(peak.total);
+                        return bytes;
+                    });
+    warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject, longest);
+    return out;
 }
 
 LLMCOST_INLINE void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args,
                                          const streams& io, const parsed_model& read, workload& load) {
-    complete_workload(read.subject, args, load);
+    complete_training_workload(args, read.subject, load);
+    finish_schedule(plan.schedule, args, precision_of(args, read.subject));
     check_workload(read.subject, {.base_workload = load});
     resolve_adapter(adapter, args, read.subject, io.err);
     plan.adapter_config = adapter.file.adapts;
@@ -151,7 +220,7 @@ LLMCOST_INLINE void finish_training_plan(training_plan& plan, requested_adapter&
 LLMCOST_INLINE training_response compute_training(const arguments& args, const parsed_model& read, const workload& load,
                                                   const training_plan& plan, const requested_adapter& adapter,
                                                   const memory_limit& limit) {
-    const int precision = args.choice(option::precision);
+    const int precision = precision_of(args, read.subject);
     training_response t{read,
                         load,
                         plan,
@@ -174,11 +243,41 @@ LLMCOST_INLINE std::string print(const training_response& response, output_forma
     }
 }
 
+/// A training step on several devices: memory, time, energy and price.
+LLMCOST_INLINE command_output run_training_on_devices(const arguments& args, const program& io,
+                                                      std::vector<std::string> devices) {
+    for (const option_spec& o : {option::memory, option::plot, option::step_seconds}) reject_with_device_list(args, o);
+    for (const option_spec& o : training_lists)
+        if (args.has(o) && is_list(args.text(o)))
+            throw_usage(o.name, "a list cannot be combined with several devices; expected one number");
+    const std::int64_t epoch_tokens = parse_epoch_tokens(args);
+    device_comparison comparison;
+    comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
+        training_plan plan = parse_training_plan(one);
+        requested_adapter adapter = read_adapter(one);
+        workload load = training_workload(one);
+        const memory_limit limit = parse_memory_limit(one);
+        const parsed_model read = repeated.read(one, repeated);
+        finish_training_plan(plan, adapter, one, repeated, read, load);
+        const training_response response = compute_training(one, read, load, plan, adapter, limit);
+        const step_estimate estimate = estimate_training_step(one, repeated, load, plan, products_of(one, load));
+        comparison.model = read.found.name_of_model.name;
+        comparison.title = train_title(response);
+        comparison.figures = step_figures(inputs_name(read.subject, load), epoch_tokens);
+        comparison.assumptions = assumption_line(estimate);
+        return device_row{{}, limit, response.needed(), step_values(estimate, epoch_tokens), estimate.problem};
+    });
+    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_train(const arguments& args, const program& io) {
+    if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
+        return detail::run_training_on_devices(args, io, std::move(devices));
+    const std::int64_t epoch_tokens = detail::parse_epoch_tokens(args);
     training_plan plan = detail::parse_training_plan(args);
     requested_adapter adapter = read_adapter(args);
     const workload_sweep sweep(args, training_lists);
@@ -188,8 +287,16 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     const parsed_model read = io.read(args, io);
     detail::finish_training_plan(plan, adapter, args, io, read, load);
     if (sweep.has_axes()) return detail::run_training_sweep(args, io, sweep, read, plan, limit);
+    warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject,
+                             std::max(load.sequence, load.encoder_sequence));
 
-    const detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
+    detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
+    if (args.has(option::device))
+        response.estimate =
+            detail::estimate_training_step(args, io, load, plan, detail::precisions[response.precision].products);
+    response.epoch_tokens = epoch_tokens;
+    if (limit.is_set() && !limit.fits(response.needed()))
+        response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
     command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),
                        exit_code_of_fit(limit, response.needed())};
     if (!args.text(option::plot).empty())

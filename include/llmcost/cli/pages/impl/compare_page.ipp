@@ -76,6 +76,57 @@ LLMCOST_INLINE std::string compared_lines(const comparison& c, std::size_t work)
     return out;
 }
 
+/// From this number of models on, models are rows.
+inline constexpr std::size_t min_model_rows = 4;
+
+/// The figures of a table of models: those of the command line, or the most common ones.
+LLMCOST_INLINE std::vector<std::size_t> row_figures(const comparison& c, std::size_t work, bool is_usual) {
+    constexpr std::array<std::string_view, 6> common_figures{
+        "params", "active", "flops", "weight_bytes", "cache_bytes_per_token", "memory_bytes"};
+    std::vector<std::size_t> out;
+    for (std::size_t f = 0; f < c.figures.size(); ++f) {
+        const bool is_common =
+            std::find(common_figures.begin(), common_figures.end(), c.figures[f].name) != common_figures.end();
+        if (c.has(work, f) && (!is_usual || is_common)) out.push_back(f);
+    }
+    return out;
+}
+
+/// A table with one row per model; figures have units.
+LLMCOST_INLINE table model_rows(const comparison& c, std::size_t work, bool is_usual) {
+    table t{{{"model"}}, {}};
+    const std::vector<std::size_t> figures = row_figures(c, work, is_usual);
+    const bool has_equal_workloads = std::all_of(c.models.begin(), c.models.end(), [&](const compared_model& m) {
+        return m.works[work].workload_label == c.models.front().works[work].workload_label;
+    });
+    if (!has_equal_workloads) t.columns.push_back({"workload"});
+    for (const std::size_t f : figures) t.columns.push_back({c.figures[f].name, false, true});
+    for (std::size_t m = 0; m < c.models.size(); ++m) {
+        std::vector<std::string> row{c.models[m].name};
+        if (!has_equal_workloads) row.push_back(c.models[m].works[work].workload_label);
+        for (const std::size_t f : figures) {
+            const auto value = c.at(m, work, f);
+            row.push_back(!value ? "—" : c.figures[f].bytes ? in_bytes(*value) : scaled(*value));
+        }
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+/// Tables with one row per model, one for each workload.
+LLMCOST_INLINE std::string compared_model_rows(const comparison& c, output_format format, bool is_usual) {
+    std::string out;
+    for (std::size_t w = 0; w < c.models.front().works.size(); ++w) {
+        const compared_work& first = c.models.front().works[w];
+        if (format == output_format::text || c.swept)
+            out += (out.empty() ? "" : "\n") + std::string(format == output_format::latex ? "% " : "") +
+                   (first.scope == "all" ? "" : first.scope + ", ") + first.workload_label +
+                   (format == output_format::markdown ? "\n\n" : "\n");
+        out += written(model_rows(c, w, is_usual), format);
+    }
+    return out;
+}
+
 LLMCOST_INLINE std::string compared_page(const comparison& c) {
     std::string out;
     for (std::size_t m = 0; m < c.models.size(); ++m) {
@@ -241,13 +292,17 @@ LLMCOST_INLINE command_output written_comparison(const comparison& c, const argu
                                                  const workload_sweep& work) {
     command_output out;
     const auto format = static_cast<output_format>(args.choice(option::format));
-    switch (format) {
-        case output_format::text: out.text = detail::compared_page(c); break;
-        case output_format::json: out.text = detail::compared_json(c); break;
-        case output_format::csv: out.text = csv(detail::compared_rows(c)); break;
-        case output_format::markdown:
-        case output_format::latex: out.text = written(detail::compared_table(c), format); break;
-    }
+    const bool is_table = format != output_format::json && format != output_format::csv;
+    if (is_table && c.models.size() >= detail::min_model_rows)
+        out.text = detail::compared_model_rows(c, format, args.positional().empty());
+    else
+        switch (format) {
+            case output_format::text: out.text = detail::compared_page(c); break;
+            case output_format::json: out.text = detail::compared_json(c); break;
+            case output_format::csv: out.text = csv(detail::compared_rows(c)); break;
+            case output_format::markdown:
+            case output_format::latex: out.text = written(detail::compared_table(c), format); break;
+        }
     if (!args.has(option::plot)) return out;
     const compared_work& first = c.models.front().works.front();
     if (c.swept) {

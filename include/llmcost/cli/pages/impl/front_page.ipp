@@ -90,7 +90,7 @@ LLMCOST_INLINE std::string inputs_line(const request& q) {
         for (int i = 0; i < sizes.rank; ++i) text += (i == 0 ? " " : " × ") + number(sizes.size[i]);
         input_texts.push_back(std::move(text));
     }
-    return dim(q, "input ") + wrapped(input_texts, page_width - 6, "      ");
+    return dim(q, "input ") + wrapped(input_texts, line_width(q) - 6, "      ");
 }
 
 LLMCOST_INLINE std::string work_title(const request& q, const model_metrics& total) {
@@ -146,19 +146,15 @@ LLMCOST_INLINE std::string counts_table(const request& q, const role_results& re
     for (const std::string_view metric : page_metrics)
         titles.push_back(metric == "flops" ? "FLOPs" : title_of(*find_metric(metric)));
     std::string out = table_line("", titles) + counts_line("all", total);
-    for (std::size_t i = 0; i < read.chains.size(); ++i) {
-        const model_metrics& f = read.at(read.sums.total, i);
-        if (has_counts(f)) out += counts_line(std::string(2 + read.depth(i) * 2, ' ') + read.name(i), f);
-    }
-    const model_metrics rest = read.rest(read.sums.total);
-    if (!read.chains.empty() && has_counts(rest)) out += counts_line("  other", rest);
+    for (const role_line& l : read.lines(read.sums.total))
+        if (has_counts(l.metrics)) out += counts_line(std::string(2 + l.depth * 2, ' ') + l.name, l.metrics);
     std::vector<std::string> besides;
     for (const std::string_view name : {"log", "tanh", "erf", "trig", "pow", "neg", "cmp"})
         if (const count n = find_metric(name)->value_of(total); n != count{})
             besides.push_back(title_of(*find_metric(name)) + ' ' + scaled(n));
     besides.push_back("PyTorch FLOPs " + scaled(total.torch_flops));
     besides.push_back("act " + scaled(total.module_output_elements));
-    out += dim(q, "other:   ") + wrapped(besides, page_width - 9, "         ");
+    out += dim(q, "other:   ") + wrapped(besides, line_width(q) - 9, "         ");
     if (total.unrouted_flops != count{})
         out += "eager computes every expert for every token; the routed experts need\n" + scaled(total.active_flops()) +
                " of the FLOPs (active_flops)\n";
@@ -211,7 +207,7 @@ LLMCOST_INLINE std::string training_line(const request& q) {
         "Training step: " + in_bytes(f.saved_bytes) + " saved for backward",
         "FLOPs " + scaled(f.flops()) + " forward, " + scaled(f.backward.add + f.backward.mult) + " backward",
         "PyTorch FLOPs " + scaled(f.torch_flops) + " forward, " + scaled(f.backward_torch_flops) + " backward"};
-    return '\n' + wrapped(parts, page_width, "  ");
+    return '\n' + wrapped(parts, line_width(q), "  ");
 }
 
 /// The parameters of the multi-token prediction layers of the checkpoint.
@@ -247,7 +243,9 @@ LLMCOST_INLINE std::string provenance(const request& q, const role_results& read
     if (q.model.text_model_spec().is_remote_code)
         parts.push_back(std::string(q.model.text_model_spec().model_type) + " is " + std::string(not_verified));
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
-    parts.emplace_back(load.attention == attention_scores::full ? "eager, all scores" : "causal, visible scores only");
+    parts.emplace_back(!read.has_attention()                      ? "eager"
+                       : load.attention == attention_scores::full ? "eager, all scores"
+                                                                  : "causal, visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
     if (const input_unit unit = input_unit_of(q); unit == input_unit::token || unit == input_unit::sound)
         parts.emplace_back(load.head == logits::all    ? "all logits"
@@ -266,7 +264,7 @@ LLMCOST_INLINE std::string provenance(const request& q, const role_results& read
     if (q.disables_cache && caches) parts.emplace_back("KV cache counted, although use_cache is false");
     if (q.stored_weights.is_applied) parts.push_back(q.stored_weights.label);
     if (q.model.config.quantized && !q.stored_weights.is_applied) parts.emplace_back("quantization_config not applied");
-    return wrapped(parts, page_width);
+    return wrapped(parts, line_width(q));
 }
 
 /// Arguments of a suggested next command.
@@ -318,15 +316,16 @@ LLMCOST_INLINE table front_table(const request& q) {
         for (std::size_t i = 0; i < names.size(); ++i) {
             std::vector<std::string> row{scope};
             if (names.size() > 1) row.push_back(names[i]);
-            for (const metric* m : list) row.push_back(digits(m->value_of(figures_in(detail::column(read.sums, i)))));
+            for (const metric* m : list) row.push_back(digits(m->value_of(figures_in(i))));
             for (const named_count& f : step) row.push_back(scope == "all" ? digits(f.value) : "");
             t.rows.push_back(std::move(row));
         }
     };
-    add("all", [](const metric_list& r) { return r.front(); });
-    for (std::size_t line = 0; line < read.chains.size(); ++line)
-        add(read.path(line), [&](const metric_list& r) { return read.at(r, line); });
-    if (!read.chains.empty()) add("other", [&](const metric_list& r) { return read.rest(r); });
+    std::vector<std::vector<role_line>> lines;  // one list per phase
+    for (std::size_t i = 0; i < names.size(); ++i) lines.push_back(read.lines(detail::column(read.sums, i)));
+    add("all", [&](std::size_t phase) { return detail::column(read.sums, phase).front(); });
+    for (std::size_t line = 0; line < lines.front().size(); ++line)
+        add(lines.front()[line].path, [&](std::size_t phase) { return lines[phase][line].metrics; });
     return t;
 }
 

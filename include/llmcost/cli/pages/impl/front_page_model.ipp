@@ -68,7 +68,7 @@ LLMCOST_INLINE std::vector<std::string> size_labels(const model_config& config, 
         "image " + number(uses_default_size ? config.vision.image_height : load.image_height) + " × " +
             number(uses_default_size ? config.vision.image_width : load.image_width));
     add(config.vocab_size, "vocabulary " + number(config.vocab_size));
-    add(config.max_position_embeddings, "context " + number(config.max_position_embeddings));
+    add(config.context_length(), "context " + number(config.context_length()));
     return out;
 }
 
@@ -80,28 +80,26 @@ LLMCOST_INLINE std::string heading(const request& q, std::string_view type) {
     out += used + 2 <= page_width ? std::string(page_width - used, ' ') : "\n";
     out += type_label + '\n';
     const std::vector<std::string> sizes = size_labels(q.model.config, q.workload.base_workload);
-    return out + (sizes.empty() ? "" : wrapped(sizes, page_width)) + '\n';
+    return out + (sizes.empty() ? "" : wrapped(sizes, line_width(q))) + '\n';
 }
 
 LLMCOST_INLINE std::vector<std::string> parameter_lines(const request& q, const role_results& read) {
     const metric_list& total = read.sums.total;
     const count all = total.front().params;
     std::size_t width = 12;
-    for (std::size_t i = 0; i < read.chains.size(); ++i)
-        width = std::max(width, read.name(i).size() + 3 + read.depth(i) * 2);
+    const std::vector<role_line> lines = read.lines(total);
+    for (const role_line& l : lines) width = std::max(width, l.name.size() + 3 + l.depth * 2);
     const auto line = [&](std::string_view name, count n) { return left(name, width) + right(grouped(n), 15); };
     std::vector<std::string> out{line("Parameters", all)};
     const auto add = [&](const std::string& name, count n, std::string_view note) {
         out.push_back(line(name, n) + right(percent(n, all), 8) + std::string(note));
     };
     if (total.front().active_params != all) add("  active", total.front().active_params, "");
-    for (std::size_t i = 0; i < read.chains.size(); ++i) {
-        const count n = read.at(total, i).params;
-        const bool tied = read.tied && read.chains[i] == role_chain{role::embedding};
-        if (n != count{}) add(std::string(2 + read.depth(i) * 2, ' ') + read.name(i), n, tied ? "  tied" : "");
+    for (const role_line& l : lines) {
+        const count n = l.metrics.params;
+        const bool tied = read.tied && l.path == name_of(role::embedding), is_all = l.path == "other" && n == all;
+        if (n != count{} && !is_all) add(std::string(2 + l.depth * 2, ' ') + l.name, n, tied ? "  tied" : "");
     }
-    const count rest = read.rest(total).params;
-    if (rest != count{} && rest != all) add("  other", rest, "");
     out.front() = bold(q, "Parameters") + out.front().substr(10);
     return out;
 }
@@ -123,7 +121,7 @@ LLMCOST_INLINE std::vector<memory_line> memory_lines(const request& q, const mod
         out.push_back({"Cache", "none"});
         return out;
     }
-    std::int64_t maximum = q.model.config.max_position_embeddings;
+    std::int64_t maximum = q.model.config.context_length();
     try {
         if (maximum > 1) (void)cached(1, maximum);
     } catch (const workload_error& e) {

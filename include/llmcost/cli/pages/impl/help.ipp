@@ -51,8 +51,8 @@ LLMCOST_INLINE std::pair<std::string, std::string> option_names(const option_spe
     return {names, others};
 }
 
-/// A text in lines of up to `help_line_width` columns; lines after the first begin with `indent` blanks.
-LLMCOST_INLINE std::string wrapped_help(std::string_view text, std::size_t indent) {
+/// A text in lines of up to `columns` columns; lines after the first begin with `indent` blanks.
+LLMCOST_INLINE std::string wrapped_help(std::string_view text, std::size_t indent, std::size_t columns) {
     std::string out;
     std::size_t column = indent;
     while (!text.empty()) {
@@ -60,7 +60,7 @@ LLMCOST_INLINE std::string wrapped_help(std::string_view text, std::size_t inden
         const std::size_t close = text.starts_with("(default") ? text.find(')') : std::string_view::npos;
         const std::size_t end = std::min(text.find(' ', close == std::string_view::npos ? 0 : close), text.size());
         const std::string_view word = text.substr(0, end);
-        if (column > indent && column + 1 + width_of(word) > help_line_width) {
+        if (column > indent && column + 1 + width_of(word) > columns) {
             out.append("\n").append(indent, ' ');
             column = indent;
         } else if (column > indent) {
@@ -75,7 +75,7 @@ LLMCOST_INLINE std::string wrapped_help(std::string_view text, std::size_t inden
 }
 
 /// The lines of options, with a title above each section.
-LLMCOST_INLINE std::string options_help(std::span<const option_spec> rows) {
+LLMCOST_INLINE std::string options_help(std::span<const option_spec> rows, std::size_t columns) {
     const std::size_t column = option_column_width + 4;
     std::string out;
     for (const option_spec& row : rows) {
@@ -83,7 +83,7 @@ LLMCOST_INLINE std::string options_help(std::span<const option_spec> rows) {
         const auto [names, aliases] = option_names(row);
         out.append("  ").append(left(names, option_column_width + 2));
         if (names.size() > option_column_width) out.append("\n").append(column, ' ');
-        out.append(wrapped_help(std::string(row.help) + aliases, column)).append("\n");
+        out.append(wrapped_help(std::string(row.help) + aliases, column, columns)).append("\n");
     }
     return out;
 }
@@ -113,11 +113,16 @@ namespace llmcost::cli {
     return out;
 }
 
-LLMCOST_INLINE std::string help_text(const command& c) {
+LLMCOST_INLINE std::size_t help_columns(const streams& io) {
+    constexpr std::size_t minimum = 80, maximum = 160;
+    return io.columns == 0 ? detail::help_line_width : std::clamp(io.columns, minimum, maximum);
+}
+
+LLMCOST_INLINE std::string help_text(const command& c, std::size_t columns) {
     std::string out = usage_text(c) + '\n';
     out.append(c.description)
         .append(c.options.front().section.empty() ? "\n" : "")
-        .append(detail::options_help(c.options));
+        .append(detail::options_help(c.options, columns));
     return c.extra_help == nullptr ? out : out + c.extra_help();
 }
 
@@ -127,7 +132,7 @@ LLMCOST_INLINE std::string help_text(const program& program) {
     out.append(page.description).append("\nCommands:\n");
     for (const command* c : program.commands.subspan(1))
         out.append("  ").append(left(c->name, 10)).append(c->summary).append("\n");
-    out.append(detail::options_help(page.options));
+    out.append(detail::options_help(page.options, help_columns(program)));
     return out + "\nHelp of a command: llmcost COMMAND --help. Exit codes: llmcost --man\n";
 }
 

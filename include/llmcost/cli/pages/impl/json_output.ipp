@@ -57,7 +57,7 @@ LLMCOST_INLINE void write_metrics(json_writer& json, const std::vector<const met
 /// `"query": {"scope", "kind", "figures": {…}}`, and for a request `"phases": [{"name", "figures"}]`.
 LLMCOST_INLINE void write_query(json_writer& json, const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
-    const workload_totals r = compute_scope(q, list);
+    const workload_totals r = detail::compute_query(q, list);
     json.key("query").object().member("scope", printable(name_of_scope(q)));
     json.member("kind", kind_name(q.metrics.scope.value_or(scope_selector{}))).key("figures").object();
     write_metrics(json, list, r.total.front());
@@ -66,7 +66,8 @@ LLMCOST_INLINE void write_query(json_writer& json, const request& q) {
         json.key("phases").array();
         for (std::size_t i = 0; i < r.phases.size(); ++i) {
             json.object().member("name", r.phases[i].name).key("figures").object();
-            write_metrics(json, list, r.phase_metrics[i].front());
+            for (const metric* m : list)
+                if (has_figure(q, r, i, *m)) json.member(m->name, m->value_of(r.phase_metrics[i].front()));
             json.end_object().end_object();
         }
         json.end_array();
@@ -74,7 +75,7 @@ LLMCOST_INLINE void write_query(json_writer& json, const request& q) {
     json.end_object();
 }
 
-/// Writes `"roles": [{"scope", every metric}]`: the lines of the front page. Modules without a role are `other`.
+/// Writes `"roles": [{"scope", every metric}]`: the lines of the front page. Each list of lines ends with `other`.
 LLMCOST_INLINE void write_roles(json_writer& json, const role_results& read) {
     const metric_list& total = read.sums.total;
     json.key("roles").array();
@@ -83,8 +84,7 @@ LLMCOST_INLINE void write_roles(json_writer& json, const role_results& read) {
         llmcost::detail::write_figures(json, f);
         json.end_object();
     };
-    for (std::size_t line = 0; line < read.chains.size(); ++line) write(read.path(line), read.at(total, line));
-    if (!read.chains.empty()) write("other", read.rest(total));
+    for (const role_line& line : read.lines(total)) write(line.path, line.metrics);
     json.end_array();
 }
 

@@ -34,6 +34,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/cli/request/totals.hpp>
 #include <llmcost/cli/request/workload_columns.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -134,6 +135,7 @@ LLMCOST_INLINE command_output model_table::answer() {
 LLMCOST_INLINE void model_table::add_row(const parsed_model& read, const arguments& combination_args,
                                          std::size_t combination) {
     const request q = understand_(combination_args, read, io_.commands);
+    if (includes_weight_bytes(q.metrics)) require_known_layout(read);
     const model_metrics f = compute_scope(q, list_).total.front();
     const std::string_view type = q.model.spec->model_type;
     std::vector<std::string> row{q.name_of_model.name, q.name_of_model.type.value_or(std::string(type))};
@@ -166,8 +168,8 @@ LLMCOST_INLINE void model_table::plot(const request& q, const model_metrics& f, 
     for (const metric* m : list_) {
         if (is_bytes(*m) != is_bytes(*list_.front())) continue;
         if (args_.positional().empty() && m != list_.front()) continue;  // elements and FLOPs cannot share an axis
-        plotted_.push_back(
-            {name + '\n' + std::string(m->name) + scope + place.other_values, place.x, static_cast<double>(m->value_of(f))});
+        plotted_.push_back({name + '\n' + std::string(m->name) + scope + place.other_values, place.x,
+                            static_cast<double>(m->value_of(f))});
     }
 }
 

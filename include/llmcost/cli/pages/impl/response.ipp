@@ -4,6 +4,7 @@
 
 #include <llmcost/cli/pages/response.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -22,11 +23,17 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/totals.hpp>
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/optimizer_primitives.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/listing.hpp>
 #include <llmcost/report/metrics.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/trace_class.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -43,13 +50,57 @@ LLMCOST_INLINE std::vector<std::string> column_names(const workload_totals& r) {
     return names;
 }
 
+LLMCOST_INLINE bool is_step_metric(const metric& m) noexcept {
+    for (std::size_t i = 0; i < num_primitives; ++i)
+        if (metrics[i].name == m.name) return true;
+    return m.name == "flops" || m.name == "torch_flops" || m.name == "macs";
+}
+
+/// The primitives of one AdamW step of all trained parameters.
+[[nodiscard]] LLMCOST_INLINE primitives<count> adamw_primitives(const model& m, const workload& step) {
+    tape recorded;
+    llmcost::detail::tape_listener listener{recorded};
+    trace t{with_storage_types(step, storage_types_of(m, step)), &listener};
+    (void)m.forward(t);
+    std::erase_if(recorded.parameters, [](const tape_parameter& p) { return !p.is_trainable; });
+    return llmcost::detail::step_primitives(*find_optimizer("adamw"), 0, recorded.parameters);
+}
+
+LLMCOST_INLINE workload_totals compute_query(const request& q, const std::vector<const metric*>& list) {
+    workload_totals r = compute_scope(q, list);
+    const bool is_complete = !q.metrics.scope || q.metrics.scope->name == "all";
+    if (!q.workload.is_training || !is_complete || r.phases.size() != 1 ||
+        std::none_of(list.begin(), list.end(), [](const metric* m) { return is_step_metric(*m); }))
+        return r;
+    workload step = q.workload.base_workload;
+    step.training = true;
+    const model_metrics trained = count_model(q.model, step);
+    model_metrics backward = r.total.front(), optimizer = backward, all = backward;
+    static_cast<primitives<count>&>(backward) = trained.backward;
+    backward.torch_flops = trained.backward_torch_flops;
+    static_cast<primitives<count>&>(optimizer) = adamw_primitives(q.model, step);
+    optimizer.torch_flops = {};  // FlopCounterMode counts products only
+    for (const auto member : primitive_members<count>) all.*member += backward.*member + optimizer.*member;
+    all.torch_flops += backward.torch_flops;
+    r.phase_metrics = {r.total, {backward}, {optimizer}};
+    r.phases.resize(3, r.phases.front());
+    for (std::size_t i = 0; const char* const name : {"forward", "backward", "optimizer"}) r.phases[i++].name = name;
+    r.total = {all};
+    return r;
+}
+
+LLMCOST_INLINE bool has_figure(const request& q, const workload_totals& r, std::size_t i, const metric& m) {
+    const bool is_step = q.workload.is_training && r.phases.size() == 3;
+    return !is_step || is_step_metric(m) || (i != 1 && i != 2);
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
 
 LLMCOST_INLINE table query_table(const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
-    const workload_totals r = compute_scope(q, list);
+    const workload_totals r = detail::compute_query(q, list);
     const auto names = detail::column_names(r);
     table t;
     t.columns.push_back({"scope"});
@@ -58,7 +109,8 @@ LLMCOST_INLINE table query_table(const request& q) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::vector<std::string> row{printable(detail::name_of_scope(q))};
         if (names.size() > 1) row.push_back(names[i]);
-        for (const metric* m : list) row.push_back(digits(m->value_of(detail::column(r, i).front())));
+        for (const metric* m : list)
+            row.push_back(detail::has_figure(q, r, i, *m) ? digits(m->value_of(detail::column(r, i).front())) : "");
         t.rows.push_back(std::move(row));
     }
     return t;
@@ -66,8 +118,12 @@ LLMCOST_INLINE table query_table(const request& q) {
 
 LLMCOST_INLINE std::string query_block(const request& q) {
     const auto list = metrics_of(q.metrics, q.workload.is_training, q.workload.base_workload.has_multimodal_inputs());
-    const workload_totals r = compute_scope(q, list);
-    std::string out = printable(detail::name_of_scope(q)) + ' ' + describe_workload(q) + ":\n";
+    const workload_totals r = detail::compute_query(q, list);
+    std::string out = printable(detail::name_of_scope(q)) + ' ' + describe_workload(q) +
+                      (q.workload.is_training && r.phases.size() == 1 && detail::is_step_metric(*list.front())
+                           ? " (forward; backward is known for complete models)"
+                           : "") +
+                      ":\n";
     const auto names = detail::column_names(r);
     if (names.size() == 1) {
         for (const metric* m : list)
@@ -81,7 +137,8 @@ LLMCOST_INLINE std::string query_block(const request& q) {
     for (const metric* m : list) {
         out += left("    " + detail::profiler_title(*m) + ':', first);
         for (std::size_t i = 0; i < names.size(); ++i)
-            out += right(scaled(m->value_of(detail::column(r, i).front())), column_width);
+            out += right(detail::has_figure(q, r, i, *m) ? scaled(m->value_of(detail::column(r, i).front())) : "-",
+                         column_width);
         out += '\n';
     }
     return out;

@@ -50,6 +50,24 @@ LLMCOST_INLINE void role_listener::on_module_leave(const recorder& r, const modu
     bounded_listener::on_module_leave(r, m);
 }
 
+/// Appends the lines of the children of `parent`, which begin with chain `i`, and `other`.
+///
+/// Returns the first chain after them. The model is a parent without a path.
+LLMCOST_INLINE std::size_t append_lines(const role_results& read, const metric_list& r, std::size_t i,
+                                        const role_line& parent, std::vector<role_line>& out) {
+    const std::size_t first = i, depth = parent.path.empty() ? 0 : parent.depth + 1;
+    model_metrics rest = parent.metrics;
+    while (i < read.chains.size() && read.depth(i) == depth) {
+        const role_line line{read.path(i), read.name(i), depth, read.at(r, i)};
+        for (const auto f : work_figures) rest.*f -= line.metrics.*f;
+        for (const auto f : state_figures) rest.*f -= line.metrics.*f;
+        out.push_back(line);
+        i = append_lines(read, r, i + 1, line, out);
+    }
+    if (i > first) out.push_back({parent.path + (depth == 0 ? "other" : "/other"), "other", depth, rest});
+    return i;
+}
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
@@ -73,14 +91,16 @@ LLMCOST_INLINE std::string role_results::path(std::size_t line) const {
     return out;
 }
 
-LLMCOST_INLINE model_metrics role_results::rest(const metric_list& r) const {
-    model_metrics rest = r.front();
-    for (std::size_t i = 0; i < chains.size(); ++i) {
-        if (depth(i) > 0) continue;
-        for (const auto f : detail::work_figures) rest.*f -= at(r, i).*f;
-        for (const auto f : detail::state_figures) rest.*f -= at(r, i).*f;
-    }
-    return rest;
+LLMCOST_INLINE bool role_results::has_attention() const {
+    return std::any_of(chains.begin(), chains.end(), [](const role_chain& chain) {
+        return chain.back() == role::attn || chain.back() == role::cross_attn;
+    });
+}
+
+LLMCOST_INLINE std::vector<role_line> role_results::lines(const metric_list& r) const {
+    std::vector<role_line> out;
+    (void)detail::append_lines(*this, r, 0, {.path = {}, .name = {}, .metrics = r.front()}, out);
+    return out;
 }
 
 }  // namespace llmcost::cli

@@ -115,7 +115,8 @@ LLMCOST_INLINE void add_plot(command_output& out, const arguments& args, const s
                              const std::vector<chart_limit>& limits) {
     if (!args.has(option::plot)) return;
     if (args.text(option::plot).empty())
-        out.text += '\n' + chart.title + '\n' + terminal_plot(chart.x_axis, chart.up, chart.lines);
+        out.text +=
+            '\n' + chart.title + '\n' + terminal_plot(chart.x_axis, chart.up, chart.lines, args.output_columns());
     else
         out.file = {
             std::string(args.text(option::plot)),

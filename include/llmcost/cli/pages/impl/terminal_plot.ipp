@@ -61,8 +61,10 @@ LLMCOST_INLINE braille_canvas::place braille_canvas::place_of(double x, double y
 namespace llmcost::cli {
 
 LLMCOST_INLINE std::string terminal_plot(const chart_axis& x_axis, const chart_axis& up,
-                                         const std::vector<chart_series>& all) {
-    constexpr std::size_t rows = 16;
+                                         const std::vector<chart_series>& all, std::size_t terminal_columns) {
+    constexpr std::size_t rows = 16, usual_columns = 80, min_columns = 40, max_columns = 240;
+    const std::size_t page_columns =
+        terminal_columns == 0 ? usual_columns : std::clamp(terminal_columns, min_columns, max_columns);
     chart_area area;
     area.x_axis = x_axis;
     area.up = up;
@@ -77,7 +79,7 @@ LLMCOST_INLINE std::string terminal_plot(const chart_axis& x_axis, const chart_a
     const std::vector<axis_tick> ticks = axis_ticks(area.y_low, area.y_high, up, 5);
     std::size_t margin = 1;
     for (const axis_tick& t : ticks) margin = std::max(margin, width_of(t.label));
-    const std::size_t columns = 80 - margin - 2;
+    const std::size_t columns = page_columns - margin - 2;
     detail::braille_canvas canvas(columns, rows);
     area.width = canvas.dots_across();
     area.height = canvas.dots_up();

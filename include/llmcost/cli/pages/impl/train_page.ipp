@@ -20,6 +20,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/memory_pictures.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -77,12 +78,29 @@ LLMCOST_INLINE std::string bar_of(count part, count total, std::size_t columns) 
     return out;
 }
 
+LLMCOST_INLINE std::string training_assumptions(const model& m, const workload& load, const training_plan& plan,
+                                                int precision, std::string_view adapter_label) {
+    std::string out(precisions[precision].name);
+    if (load.implementation == attention_implementation::sdpa)
+        out += ", sdpa";
+    else if (has_attention(m, load))
+        out += ", eager attention";
+    out += ", ";
+    out += plan.schedule.optimizer->name;
+    if (plan.adapter_config.kind != adapter_kind::none) out += ", " + std::string(adapter_label);
+    for (const std::string& text : schedule_label(plan.schedule)) out += ", " + text;
+    return out;
+}
+
 LLMCOST_INLINE std::string train_title(const training_response& t) {
     std::vector<std::string> parts{"Training step of " + input_label(t.read.subject, t.load),
                                    std::string(t.plan.schedule.optimizer->name)};
     if (t.plan.adapter_config.kind != adapter_kind::none) parts.push_back(t.adapter_label);
     parts.emplace_back(precisions[t.precision].name);
-    parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
+    if (t.load.implementation == attention_implementation::sdpa)
+        parts.emplace_back("sdpa");
+    else if (has_attention(t.read.subject, t.load))
+        parts.emplace_back("eager attention");
     for (std::string& text : schedule_label(t.plan.schedule)) parts.push_back(std::move(text));
     if (!t.plan.base_quantization.none()) parts.push_back("frozen weights in " + t.plan.base_quantization.method);
     if (t.read.subject.config.quantized && t.plan.base_quantization.none())
@@ -177,7 +195,10 @@ LLMCOST_INLINE std::string train_page(const training_response& t) {
     out += wrapped(parts, 80) + utilisation_lines(t);
     if (const std::string_view meaning = precisions[t.precision].meaning; !meaning.empty())
         out += std::string(meaning) + '\n';
-    return out + memory_fit_text(t.limit, t.needed());
+    out += memory_fit_text(t.limit, t.needed(),
+                           training_assumptions(t.read.subject, t.load, t.plan, t.precision, t.adapter_label));
+    if (t.fits_with) out += "Fits with " + t.fits_with->change + ": " + in_bytes(t.fits_with->needed) + '\n';
+    return t.estimate ? out + estimate_lines(*t.estimate, t.epoch_tokens) : out;
 }
 
 LLMCOST_INLINE void write_memory(json_writer& json, std::string_view key, const memory_bytes& b) {
@@ -241,7 +262,10 @@ LLMCOST_INLINE std::string train_json(const training_response& t) {
     }
     json.end_array();
     write_utilization(json, t);
+    if (t.estimate) write_estimate(json, *t.estimate, t.epoch_tokens);
     write_memory_fit(json, t.limit, t.needed());
+    json.key("fits_with");
+    t.fits_with ? json.value(t.fits_with->change) : json.null();
     json.end_object();
     return json.text() + "\n";
 }

@@ -185,8 +185,9 @@ LLMCOST_INLINE void resolve_adapter(requested_adapter& requested, const model& m
         name_suggestions near(name);
         for (const std::string& known : found.names) near.add_candidate(known);
         const std::string text = "no module " + quote(name) + " in this model" + near.suggestion_text("");
-        if (has_no_match || !requested.is_file) throw_usage(option_name, text);
-        notes << "llmcost: warning: --adapter: " << text << '\n';
+        if (has_no_match || adapter_config.kind == adapter_kind::frozen) throw_usage(option_name, text);
+        // PEFT trains the targets that match
+        notes << "llmcost: warning: --adapter: " << text << "; the other targets are trained\n";
     }
     if (has_no_match) throw_usage(option_name, "no module of this model is a target of the adapter");
 }
@@ -202,6 +203,18 @@ LLMCOST_INLINE void note_on_base(const requested_adapter& requested, std::string
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
+
+LLMCOST_INLINE std::string adapter_text(const arguments& args) {
+    const bool has_lora = args.has(option::lora), has_qlora = args.has(option::qlora);
+    if (!has_lora && !has_qlora) return std::string(args.text(option::adapter, "none"));
+    const option_spec& used = has_lora ? option::lora : option::qlora;
+    if (args.has(option::adapter)) throw_usage(used.name, "cannot be combined with --adapter");
+    const std::string kind = has_qlora ? "qlora" : "lora";
+    if (!has_lora) return kind;
+    const std::string_view parameters = args.text(option::lora);
+    const bool is_rank = !parameters.empty() && parameters.find_first_not_of("0123456789") == std::string_view::npos;
+    return kind + ':' + (is_rank ? "r=" : "") + std::string(parameters);
+}
 
 LLMCOST_INLINE quantization base_of(const requested_adapter& requested, const parsed_model& read,
                                     const workload& load) {

@@ -5,6 +5,7 @@
 #include <llmcost/cli/request/config_lookup.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -24,14 +25,19 @@
 #include <llmcost/cli/args/find_metric.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/synonyms.hpp>
 #include <llmcost/cli/args/variant.hpp>
 #include <llmcost/cli/request/class_config.hpp>
+#include <llmcost/cli/request/model_name.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/processor_file.hpp>
+#include <llmcost/cli/request/published_head.hpp>
+#include <llmcost/cli/request/quantization_file.hpp>
 #include <llmcost/cli/request/similar_models.hpp>
 #include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/cli/request/weight_source.hpp>
 #include <llmcost/config/model_registry.hpp>
+#include <llmcost/config/read_model.hpp>
 #include <llmcost/config/reader.hpp>
 #include <llmcost/custom/custom_model.hpp>
 #include <llmcost/hub.hpp>
@@ -54,9 +60,25 @@ LLMCOST_INLINE located_config load_config_file(const std::string& path, std::str
     config_document document = read_config_file(path);
     const std::filesystem::path place(path);
     std::error_code none;
-    add_processor_configs(document, std::filesystem::is_directory(place, none) ? place : place.parent_path(), models);
+    const std::filesystem::path folder = std::filesystem::is_directory(place, none) ? place : place.parent_path();
+    add_processor_configs(document, folder, models);
+    add_quantization_file(document, folder);
     std::string source = "configuration file " + printable(document.name());
     return {std::move(document), {printable(name), std::move(source)}, false};
+}
+
+/// Replaces the classes of a configuration, or of its `--part`, by that of `--as-class`. Throws: `usage` for a value
+/// that is not a class name.
+LLMCOST_INLINE void replace_class(const arguments& args, located_config& found) {
+    const std::string_view name = args.text(option::read_as_class);
+    for (const char c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_')
+            throw_usage(option::read_as_class.name, "expected a class name, found " + quote(name));
+    const std::string part =
+        args.has(option::nested_config) ? std::string(args.text(option::nested_config)) + '.' : std::string();
+    found.document.set(part + "architectures", "[\"" + std::string(name) + "\"]");
+    found.document.set(part + "auto_map", "null");
+    found.name_of_model.source += ", read as " + std::string(name);
 }
 
 /// Whether a name can only be a path: it begins with `.`, `/` or `~`, or ends with `/`.
@@ -109,9 +131,17 @@ LLMCOST_INLINE hub_file fetch_config(const repo_id& id, const hub_options& optio
 
 LLMCOST_INLINE located_config locate_config(std::string_view name, const arguments& args, const program& io) {
     const std::string path(name);
-    if (looks_like_gguf(name)) return from_gguf(path);
     std::error_code none;
     const bool is_on_disk = std::filesystem::exists(path, none);
+    if (const std::string repository = repository_of_address(name); !is_on_disk && repository != name)
+        return locate_config(repository, args, io);
+    if (looks_like_gguf(name)) return from_gguf(path);
+    if (!is_on_disk && !is_path_like(name)) {
+        const std::size_t sign = name.find('@');
+        const std::string complete(complete_model_name(io.bundled, name.substr(0, sign)));
+        if (!complete.empty())
+            return locate_config(complete + (sign == std::string_view::npos ? "" : path.substr(sign)), args, io);
+    }
     if (!is_on_disk && is_path_like(name)) reject_missing_path(name);
     const bool lacks_config = is_on_disk && !llmcost::detail::config_file_at(path);
     if (is_on_disk && (!lacks_config || is_path_like(name) || name.find('/') != name.rfind('/'))) {
@@ -126,14 +156,16 @@ LLMCOST_INLINE located_config locate_config(std::string_view name, const argumen
         options.offline_source = "--offline";
     }
     const std::string display_name = printable(name);
-    const auto with_processor = [&, repository = id.name](const hub_file& file) {
-        config_document document = read_config_file(file.path.string());
+    const auto with_processor = [&, repository = id.name](const hub_file& file, bool may_download) {
+        config_document document =
+            file.content ? parse_config(*file.content, file.path.string()) : read_config_file(file.path.string());
         add_processors_of(document, {repository, file.commit}, options, io.models);
+        add_quantization_file_of(document, {repository, file.commit}, options, may_download);
         return document;
     };
     for (const char* const file : llmcost::detail::config_files)
         if (const auto cached = find_in_cache(id, file, options))
-            return {with_processor(*cached),
+            return {with_processor(*cached, false),
                     {display_name, "cached configuration of commit " + printable(cached->commit)},
                     true};
     // with a revision, the bundled configuration may differ
@@ -149,8 +181,9 @@ LLMCOST_INLINE located_config locate_config(std::string_view name, const argumen
             llmcost::detail::without_config(path) + " (for the Hub repository, use --model " + display_name + "@main)");
     try {
         const hub_file file = fetch_config(id, options);
-        return {
-            with_processor(file), {display_name, "configuration from the Hub, commit " + printable(file.commit)}, true};
+        return {with_processor(file, true),
+                {display_name, "configuration from the Hub, commit " + printable(file.commit)},
+                true};
     } catch (const error& e) {
         refuse_name(e, id.name, io.bundled);
     }
@@ -175,7 +208,9 @@ LLMCOST_INLINE void require_single_source(const arguments& args, const program& 
         const std::string_view first = args.positional().empty() ? std::string_view{} : args.positional().front();
         if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
             role_from(first) == role::none)
-            hint = "no command " + quote(first) + "; expected one of " + names_of(io.commands) + "; otherwise " + hint;
+            hint = "no command " + quote(first) +
+                   (command_advice(first).empty() ? "; expected one of " + names_of(io.commands) + "; otherwise " + hint
+                                                  : std::string());  // run_commands adds the advice
         for (const std::string_view name : args.positional())
             if (name.find('/') != std::string_view::npos || find_bundled(io.bundled, name) != nullptr)
                 hint = "use --model " + printable(name);
@@ -216,6 +251,7 @@ LLMCOST_INLINE located_config find_config(std::string_view name, const arguments
         else
             found.document.set(key, value);
     }
+    if (args.has(option::read_as_class)) detail::replace_class(args, found);
     if (args.has(option::nested_config))
         found.name_of_model.source += ", " + printable(args.text(option::nested_config)) + " only";
     return found;
@@ -316,11 +352,15 @@ LLMCOST_INLINE parsed_model read_found(located_config found, const arguments& ar
     try {
         document.read_with([&](config_view root) {
             const config_view observed = listener == nullptr ? place : place.with_observer(*listener);
+            if (row != nullptr) llmcost::detail::refuse_flat_sizes(*row, observed);
+            if (row != nullptr && observed.optional_string("model_type").value_or("") == row->model_type)
+                llmcost::detail::check_classes(*row, observed);
             out.subject = row == nullptr ? io.models.read(observed) : io.models.parse_with(*row, observed);
             out.declines_cache = !observed.boolean("use_cache", true);
             dtype& type = out.subject.config.dtype_of_weights;
             if (!is_full_config && type == dtype::unspecified)
                 type = llmcost::detail::parse_dtype(root);  // applies to all parts
+            use_published_head(out, observed);
         });
     } catch (const error& e) {
         const bool typeless = e.code() == errc::unknown_model_type || e.code() == errc::missing_key;

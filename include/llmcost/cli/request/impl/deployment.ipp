@@ -12,6 +12,7 @@
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
@@ -62,9 +63,9 @@ LLMCOST_INLINE checkpoint_types stored_types_of(const config_document& file, con
 }
 
 LLMCOST_INLINE checkpoint_types requested_types(const arguments& args, const config_document& file) {
-    const std::string_view type_name = args.text(option::linear_dtype);
+    const std::string type_name = lower(args.text(option::linear_dtype));
     const bool in_blocks = file.read_with([](config_view root) {
-        const auto quantized = root.optional_object("quantization_config");
+        const auto quantized = find_quantization(root);
         return quantized && quantized->string("quant_method", "") == "fp8" && quantized->contains("weight_block_size");
     });
     checkpoint_types types;
@@ -135,7 +136,7 @@ LLMCOST_INLINE void set_prediction_interval(deployment& p, std::int64_t tokens) 
 }
 
 LLMCOST_INLINE void require_known_memory(const device& device) {
-    if (device.memory_gigabytes <= 0)
+    if (device.memory_bytes() <= 0)
         throw error(errc::usage, printable(device.names[0]),
                     "the datasheet has no memory size, which is required for the number of requests");
 }

@@ -52,7 +52,7 @@ LLMCOST_INLINE void warn_if_context_exceeded(std::ostream& notes, std::string_vi
                                              std::int64_t tokens) {
     if (exceeds_context(m, tokens))
         notes << "llmcost: warning: " << name << ": " << grouped(count(tokens))
-              << " tokens exceed the context length of " << grouped(count(m.config.max_position_embeddings)) << '\n';
+              << " tokens exceed the context length of " << grouped(count(m.config.context_length())) << '\n';
 }
 
 LLMCOST_INLINE bool has_encoder(const model& m) {
@@ -115,7 +115,7 @@ LLMCOST_INLINE std::int64_t fitting_sequence(const model& m, const workload& loa
     } catch (const workload_error& e) {
         if (e.max_positions() > load.past) return e.max_positions() - load.past;
     }
-    const std::int64_t left = m.config.max_position_embeddings - load.past;
+    const std::int64_t left = m.config.context_length() - load.past;
     return left > 0 && left < load.sequence ? left : load.sequence;
 }
 
@@ -267,6 +267,17 @@ LLMCOST_INLINE std::string describe_workload(const request& q) {
     if (q.workload.kind == workload_kind::generation)
         return batch + ", input length " + std::to_string(q.workload.input_tokens) + " and output length " +
                std::to_string(q.workload.output_tokens) + past;
+    switch (input_unit_of(q)) {
+        case input_unit::token: break;
+        case input_unit::image: {
+            const vision_config& vision = q.model.config.vision;
+            const bool is_default = load.image_height == 0;
+            return batch + " and image size " + std::to_string(is_default ? vision.image_width : load.image_width) +
+                   'x' + std::to_string(is_default ? vision.image_height : load.image_height);
+        }
+        case input_unit::sound: return batch + " and " + audio_label(load.audio_milliseconds);
+        case input_unit::sample: return batch;
+    }
     return batch + " and sequence length " + std::to_string(load.sequence) + past;
 }
 

@@ -13,6 +13,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/quantization_block.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
@@ -66,7 +67,7 @@ LLMCOST_INLINE stored_model_weights weights_by_quantization(const model& m, cons
                                                             const std::string& description) {
     stored_model_weights out{.is_applied = true};
     out.unquantized_type = m.config.dtype_of_weights != dtype::unspecified ? m.config.dtype_of_weights
-                           : plan.default_type != dtype::unspecified          ? plan.default_type
+                           : plan.default_type != dtype::unspecified       ? plan.default_type
                                                                            : dtype::bfloat16;
     const stored_weights all = quantized_weights(m, plan, out.unquantized_type);
     out.bytes = to_weight_parts(all);
@@ -142,12 +143,31 @@ LLMCOST_INLINE void set_quantization(const arguments& args, config_document& doc
     const auto [known, gguf_mix] = detail::parse_quantization(args.text(option::quantization));
     if (known == nullptr && gguf_mix == nullptr) detail::refuse_quantization(args.text(option::quantization));
     if (known == nullptr) return;
-    const auto is_nested = document.read_with([](config_view root) {
+    // the plan replaces every object that `find_quantization` reads
+    std::vector<std::string> replaced;
+    document.read_with([&](config_view root) {
+        if (const auto mlx_block = root.find("quantization"); mlx_block && is_mlx_quantization(*mlx_block))
+            replaced.emplace_back("quantization");
+        if (root.contains("compression_config")) replaced.emplace_back("compression_config");
         const auto text = root.find("text_config");
-        return text && text->is_object() && text->contains("quantization_config");
+        if (!text || !text->is_object()) return;
+        for (const literal key : {"quantization_config", "quantization"})
+            if (text->contains(key)) replaced.push_back("text_config." + std::string(key));
     });
-    if (is_nested) document.set("text_config.quantization_config", "null");
+    for (const std::string& key : replaced) document.set(key, "null");
     document.set("quantization_config", known->plan);
+}
+
+LLMCOST_INLINE void require_known_layout(const parsed_model& read) {
+    if (!read.stored.rejection_reason.empty())
+        throw error(errc::unsupported, {},
+                    read.stored.rejection_reason + "; the size of the weights requires --quantization or --dtype");
+}
+
+LLMCOST_INLINE bool includes_weight_bytes(const metric_query& query) {
+    return query.metrics.empty() || std::ranges::any_of(query.metrics, [](const metric* m) {
+               return m->name == std::string_view("weight_bytes");
+           });
 }
 
 LLMCOST_INLINE stored_model_weights stored_weights_of(parsed_model& read, const arguments& args) {

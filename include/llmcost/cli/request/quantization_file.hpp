@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include <llmcost/hub.hpp>
+#include <llmcost/hub/options.hpp>
+#include <llmcost/json.hpp>
+
+// Reads the quantization that ModelOpt writes to a separate file next to a configuration.
+namespace llmcost::cli::detail {
+
+/// The file of ModelOpt 0.29 and before; later versions write `quantization_config` to the configuration too.
+///
+/// Source: vllm/transformers_utils/config.py, `get_config`.
+inline constexpr const char* quantization_file = "hf_quant_config.json";
+
+/// Adds the file in the directory of a configuration as `quantization_config`, if the configuration has no complete
+/// quantization of its own. A missing file is ignored.
+///
+/// Throws: `io` for a file that cannot be read, and the errors of `parse_config`.
+void add_quantization_file(config_document& document, const std::filesystem::path& folder);
+
+/// Adds the file of a repository, from the cache. With `may_download`, also from the Hub; a missing file is ignored.
+void add_quantization_file_of(config_document& document, const repo_id& id, const hub_options& options,
+                              bool may_download);
+
+}  // namespace llmcost::cli::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/quantization_file.ipp>  // IWYU pragma: export
+#endif
