@@ -6,6 +6,7 @@
 
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/config/model_registry.hpp>
+#include <llmcost/config/published_head.hpp>  // IWYU pragma: export
 #include <llmcost/config/read_model.hpp>
 #include <llmcost/generated/model_specs.hpp>
 

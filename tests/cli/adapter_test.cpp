@@ -135,7 +135,7 @@ TEST_CASE("what no adapter can be is refused, and what is likely a mistake is to
     CHECK(got.err == "llmcost: warning: --adapter: no module 'c_attn' in this model; the other targets are trained\n");
     const adapter_folder bad(R"({"peft_type": "LORA", "rank": 8})");
     CHECK(has(refused(train + bad.file(), {}, 3), "/rank: unknown key of this kind of adapter"));
-    CHECK(has(refused("--config " + bad.file(), {}, 3), "this is the configuration of an adapter (PEFT)"));
+    CHECK(has(refused("--config " + bad.file(), {}, 3), "this is an adapter configuration (PEFT)"));
 }
 
 // PEFT 0.21.2 trains o_proj and down_proj of Phi-3.5: 32 layers, rank 32 for 3,072 + 3,072 and 8,192 + 3,072
@@ -149,7 +149,7 @@ TEST_CASE("targets that match only in part are trained, and the others are a war
         CHECK(has(got.err, std::string("no module '") + name + "' in this model"));
     CHECK(!has(got.err, "'o_proj'"));
     // a module that is not frozen is no target of PEFT
-    CHECK(has(refused("train" + small_llama_model + " --adapter freeze:lm_head+nothing"), "no module 'nothing'"));
+    CHECK(has(refused("train" + small_llama_model + " --adapter freeze:q_proj+nothing"), "no module 'nothing'"));
 }
 
 // Recorded training steps of Transformers 5.23 and PEFT 0.21.2
@@ -165,7 +165,7 @@ TEST_CASE("buffers of all families are counted, and all-linear leaves out the la
     CHECK(all_linear["peak"]["BUFFER"] == 8224);
     CHECK(all_linear["peak"]["total"] == 1231088344);
     CHECK(step("FacebookAI__xlm-roberta-base", "--adapter bitfit" + two_layers)["peak"]["total"] == 1224883024);
-    CHECK(step("Salesforce__codegen-16B-multi", "--set n_layer=2 --sequence 64")["peak"]["BUFFER"] == 1048576);
+    CHECK(step("Salesforce__codegen-16B-multi", "--set n_layer=2 --sequence 64 --precision fp32")["peak"]["BUFFER"] == 1048576);
     CHECK(step("facebook__xglm-1.7B", "--set num_layers=2 --sequence 64")["peak"]["BUFFER"] == 16793600);
 }
 

@@ -21,7 +21,8 @@
 
 #include "parts.hpp"
 
-// Every option of every command with values that nobody meant: it ends with a documented exit code, and says why.
+// Every option of every command with invalid or unusual values: the program ends with a documented exit code, and says
+// why.
 namespace llmcost::testing {
 namespace {
 
@@ -54,17 +55,38 @@ private:
 };
 
 const std::vector<std::string>& nasty_values(value_type type) {
-    static const std::vector<std::string> texts{
-        "",      "0",    "-1",   "24",   "1,2",    ",",  "=",          "a=1",        "=1",   "a,b", "1x1",
-        "x",     "1e99", "nan",  "1@2x3", "h100,a100", "-", "a b\x1b[31m\n", "\xff\xfe", "a=b=c", "{}",  "1:2",
-        "ttft=", "lora:r=0", "99999999999999999999999"};
+    static const std::vector<std::string> texts{"",
+                                                "0",
+                                                "-1",
+                                                "24",
+                                                "1,2",
+                                                ",",
+                                                "=",
+                                                "a=1",
+                                                "=1",
+                                                "a,b",
+                                                "1x1",
+                                                "x",
+                                                "1e99",
+                                                "nan",
+                                                "1@2x3",
+                                                "h100,a100",
+                                                "-",
+                                                "a b\x1b[31m\n",
+                                                "\xff\xfe",
+                                                "a=b=c",
+                                                "{}",
+                                                "1:2",
+                                                "ttft=",
+                                                "lora:r=0",
+                                                "99999999999999999999999"};
     static const std::vector<std::string> numbers{"",    "0",   "-1",  "1",    "2.5",  "1e9",
                                                   "nan", "inf", "0x1", " 1",   "8_19", "9223372036854775807",
                                                   "k",   "1,2", "-0",  "1e400"};
     static const std::vector<std::string> files{
-        "", ".", "/", "pipes", "folder", "dangling.json", "empty.json", "list.json", "cut.csv", "nowhere/x", "\xff", "-",
-        "/dev/full"};
-    static const std::vector<std::string> words{"", "quatsch", "text", "TEXT", "|", "-1"};
+        "",          ".",       "/",         "pipes", "folder", "dangling.json", "empty.json",
+        "list.json", "cut.csv", "nowhere/x", "\xff",  "-",      "/dev/full"};
+    static const std::vector<std::string> names{"", "quatsch", "text", "TEXT", "|", "-1"};
     switch (type) {
         case value_type::none: break;
         case value_type::text: return texts;
@@ -73,7 +95,7 @@ const std::vector<std::string>& nasty_values(value_type type) {
         case value_type::directory:
         case value_type::image: return files;
         case value_type::choice:
-        case value_type::dtype: return words;
+        case value_type::dtype: return names;
     }
     static const std::vector<std::string> given{"1"};
     return given;
@@ -111,16 +133,18 @@ const std::vector<std::string>& sensible_line(std::string_view command) {
 
 /// The line without an option and its value, which the test gives itself.
 std::vector<std::string> line_without(std::vector<std::string> line, const option_spec& o) {
-    for (auto at = line.begin(); at != line.end();)
-        at = o.is_named(*at) && !o.is_repeatable ? line.erase(at, at + (o.type == value_type::none ? 1 : 2)) : at + 1;
+    for (auto argument = line.begin(); argument != line.end();)
+        argument = o.is_named(*argument) && !o.is_repeatable
+                       ? line.erase(argument, argument + (o.type == value_type::none ? 1 : 2))
+                       : argument + 1;
     return line;
 }
 
 /// One line on standard error for a failure, and a documented exit code.
 void expect_documented_end(const std::vector<std::string>& line) {
-    std::string shown;
-    for (const std::string& argument : line) shown.append(" '").append(argument).append("'");
-    INFO(shown);
+    std::string command_line;
+    for (const std::string& argument : line) command_line.append(" '").append(argument).append("'");
+    INFO(command_line);
     const outcome got = llmcost_program(line);
     INFO(got.err);
     CHECK(got.code >= 0);
@@ -136,7 +160,7 @@ void expect_documented_end(const std::vector<std::string>& line) {
 }  // namespace
 
 TEST_CASE("no option value of any command ends the program in an undocumented way") {
-    const working_folder here;
+    const working_folder folder;
     const std::span<const cli::command* const> all = parts::full_program({std::cout, std::cerr, std::cin}).commands;
     for (const cli::command* c : all) {
         const std::vector<std::string>& usual = sensible_line(c->name);
@@ -161,7 +185,7 @@ TEST_CASE("no option value of any command ends the program in an undocumented wa
 }
 
 TEST_CASE("no first argument of any command ends the program in an undocumented way") {
-    const working_folder here;
+    const working_folder folder;
     const std::span<const cli::command* const> all = parts::full_program({std::cout, std::cerr, std::cin}).commands;
     for (const cli::command* c : all)
         for (const value_type type : {value_type::text, value_type::file, value_type::choice})

@@ -182,9 +182,9 @@ TEST_CASE("completions know the values of the command's own option") {
     CHECK(has(command_completions("latency"), "-d|--device) COMPREPLY=( $(compgen -f -W 'h100_sxm "));
     CHECK(has(command_completions("latency"), "--engine) COMPREPLY=( $(compgen -W 'trtllm vllm sglang' "));
     CHECK(has(command_completions("latency"), "--execution) COMPREPLY=( $(compgen -W 'graph stream eager' "));
-    CHECK(has(command_completions("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv' "));
+    CHECK(has(command_completions("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
     CHECK(has(command_completions("latency"), "--model) COMPREPLY=( $(compgen -f -W '"));
-    CHECK(has(command_completions("serve"), "--format) COMPREPLY=( $(compgen -W 'text json' "));
+    CHECK(has(command_completions("serve"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
     CHECK(has(command_completions("serve"), "--configs) COMPREPLY=( $(compgen -d -W '' "));
     CHECK(has(command_completions("serve"),
               "--dtype) COMPREPLY=( $(compgen -W 'float32 bfloat16 float16 fp8 fp8_block "));
@@ -314,7 +314,7 @@ TEST_CASE("devices lists every datasheet") {
     CHECK_FALSE(list[0].contains("fp4"));
     CHECK(has(printed("devices --format csv"),
               "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,22.03,300,48,58,31,31,72,\n"));
-    CHECK(has(text, "h100_nvl                         835.5  1,670.5  1,670.5       -   94"));
+    CHECK(has(text, "h100_nvl                         835.5  1,670.5  1,670.5        -   94     93.1"));
     CHECK(llmcost_line("devices more").code == 2);
 }
 

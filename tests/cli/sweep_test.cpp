@@ -148,7 +148,8 @@ TEST_CASE("pictures go to their files, and the answer is the same") {
         std::filesystem::remove(file);
     }
     CHECK(refused("memory --model Qwen/Qwen3-0.6B --plot " + (folder.path() / "no" / "out.svg").string(), {}, 1) ==
-          "llmcost: " + (folder.path() / "no" / "out.svg").string() + ": cannot be written: No such file or directory\n");
+          "llmcost: " + (folder.path() / "no" / "out.svg").string() +
+              ": cannot be written: No such file or directory\n");
 }
 
 TEST_CASE("memory and training over workloads are tables that say whether each fits") {

@@ -31,8 +31,8 @@ const std::string qwen = " --model Qwen/Qwen3-0.6B";
 TEST_CASE("each replacement of an option of another program is an option of a command") {
     std::string options;  // one per line
     for (const std::string command : {"", "memory", "train", "fit", "serve", "simulate", "plan", "latency"}) {
-        std::istringstream words(printed(command + " --help"));
-        for (std::string word; words >> word;) {
+        std::istringstream help(printed(command + " --help"));
+        for (std::string word; help >> word;) {
             while (!word.empty() && (word.back() == ',' || word.back() == '.' || word.back() == ';')) word.pop_back();
             if (word.starts_with("--")) options += " " + word + "\n";
         }
@@ -214,8 +214,8 @@ TEST_CASE("a terminal has its width, and the C locale has ASCII") {
 
 TEST_CASE("completions list commands first") {
     const std::string script = printed("--completion bash");
-    const std::size_t words = script.find("words='compare formula");
-    CHECK(words != std::string::npos);
+    const std::size_t position = script.find("words='compare formula");
+    CHECK(position != std::string::npos);
     CHECK(has(script, "complete -o nosort"));
 }
 

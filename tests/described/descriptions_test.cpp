@@ -289,23 +289,23 @@ TEST_CASE("every description that ships is read, and follows the schema's kinds 
 
 // counted by hand from ATen's RNN.cpp: products of all positions, then per position; FLOPs of FlopCounterMode
 TEST_CASE("recurrent layers are counted as ATen computes them") {
-    const auto of = [](const std::string& layer) {
+    const auto counts_of = [](const std::string& layer) {
         const custom_model custom =
             parse_custom_model(R"({"inputs": {"x": {"shape": ["batch", 3, 8]}}, "layers": [{)" + layer +
                                R"(, "input_size": 8, "hidden_size": 16, "batch_first": true}]})");
         return count_model(custom.as_model(), {.batch = 2});
     };
-    const model_metrics lstm = of(R"("type": "LSTM")");
+    const model_metrics lstm = counts_of(R"("type": "LSTM")");
     CHECK(lstm.params == 4 * 16 * (8 + 16) + 2 * 64);
     CHECK(lstm.torch_flops == 18432);
     CHECK(lstm.mult == 6 * 8 * 64 + 3 * 2 * 16 * 64 + 3 * 3 * 32);
     CHECK(lstm.add == 6 * 64 * 7 + 6 * 64 + 3 * (2 * 64 * 15 + 2 * 64) + 3 * 128 + 288 + 96);
     CHECK(lstm.exp == 3 * 3 * 32);
     CHECK(lstm.tanh == 3 * 2 * 32);
-    const model_metrics gru = of(R"("type": "GRU", "num_layers": 2, "bidirectional": true)");
+    const model_metrics gru = counts_of(R"("type": "GRU", "num_layers": 2, "bidirectional": true)");
     CHECK(gru.torch_flops == 82944);
     CHECK(gru.params == 2 * 3 * 16 * (8 + 16 + 2) + 2 * 3 * 16 * (32 + 16 + 2));
-    CHECK(of(R"("type": "RNN", "bias": false)").params == 16 * (8 + 16));
+    CHECK(counts_of(R"("type": "RNN", "bias": false)").params == 16 * (8 + 16));
     const custom_model states = parse_custom_model(
         R"({"inputs": {"x": {"shape": ["batch", 3, 8]}}, "layers": [{"type": "LSTM", "name": "rnn", "input_size": 8,
             "hidden_size": 16, "batch_first": true, "output": ["y", "h", "c"]},
@@ -316,15 +316,17 @@ TEST_CASE("recurrent layers are counted as ATen computes them") {
 
 // parameters and FLOPs of torch 2.15.0: nn.Transformer… with batch_first, counted by FlopCounterMode
 TEST_CASE("Transformer layers of PyTorch have its parameters and FLOPs") {
-    const auto of = [](const std::string& layer) {
+    const auto counts_of = [](const std::string& layer) {
         const custom_model custom = parse_custom_model(
             R"({"inputs": {"src": {"shape": ["batch", 10, 64]}, "tgt": {"shape": ["batch", 7, 64]}}, "layers": [{)" +
             layer + R"(, "d_model": 64, "nhead": 4, "dim_feedforward": 128}]})");
         const model_metrics f = count_model(custom.as_model(), {.batch = 2});
         return std::pair{f.params.to_64(), f.torch_flops.to_64()};
     };
-    CHECK(of(R"("type": "TransformerEncoder", "num_layers": 2, "input": "src")") == std::pair{66944UL, 2723840UL});
-    CHECK(of(R"("type": "TransformerDecoderLayer", "input": ["src", "tgt"])") == std::pair{50240UL, 1954816UL});
-    CHECK(of(R"("type": "Transformer", "num_encoder_layers": 2, "num_decoder_layers": 2, "input": ["src", "tgt"])") ==
+    CHECK(counts_of(R"("type": "TransformerEncoder", "num_layers": 2, "input": "src")") ==
+          std::pair{66944UL, 2723840UL});
+    CHECK(counts_of(R"("type": "TransformerDecoderLayer", "input": ["src", "tgt"])") == std::pair{50240UL, 1954816UL});
+    CHECK(counts_of(
+              R"("type": "Transformer", "num_encoder_layers": 2, "num_decoder_layers": 2, "input": ["src", "tgt"])") ==
           std::pair{167680UL, 5794816UL});
 }

@@ -37,9 +37,9 @@ train_request parse_train_request(const std::string& options, const model& m) {
     for (std::string name; in >> name;) texts.push_back(name);
     // the recordings have these settings unless they state others
     for (const char* const setting : {"--precision fp32", "--attention-implementation eager"}) {
-        std::istringstream words(setting);
+        std::istringstream stream(setting);
         std::string name, value;
-        words >> name >> value;
+        stream >> name >> value;
         if (std::find(texts.begin(), texts.end(), name) == texts.end()) texts.insert(texts.end(), {name, value});
     }
     const std::vector<std::string_view> views(texts.begin(), texts.end());

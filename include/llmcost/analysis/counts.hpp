@@ -99,12 +99,53 @@ struct storage_types {
     return f;
 }
 
+namespace detail {
+
+/// Whether the sizes of one part of a model can stem from a configuration file.
+[[nodiscard]] constexpr bool has_valid_sizes(const model_config& c) {
+    constexpr std::int64_t largest = max_input * 1024;  // sums and products of the sizes in a file
+    for (const std::int64_t size : {c.vocab_size,
+                                    c.hidden_size,
+                                    c.intermediate_size,
+                                    c.num_hidden_layers,
+                                    c.num_attention_heads,
+                                    c.num_key_value_heads,
+                                    c.head_dim,
+                                    c.rotary_dim,
+                                    c.sliding_window,
+                                    c.type_vocab_size,
+                                    c.embedding_size,
+                                    c.num_labels,
+                                    c.mtp_layers,
+                                    c.moe.num_experts,
+                                    c.moe.num_experts_per_tok,
+                                    c.moe.intermediate_size,
+                                    c.moe.shared_intermediate_size,
+                                    c.encoder.num_hidden_layers,
+                                    c.encoder.num_attention_heads,
+                                    c.encoder.intermediate_size})
+        if (size < 0 || size > largest) return false;
+    const bool lacks_heads = c.num_attention_heads == 0 && c.num_key_value_heads > 0;
+    return !lacks_heads && (!c.layers.is_heterogeneous() || c.num_hidden_layers <= layer_plan::max_layers);
+}
+
+/// Throws `description_error` for sizes that a program has set and that no configuration file may have.
+constexpr void validate_sizes(const model& m) {
+    bool good = has_valid_sizes(m.config);
+    for (const component_model& part : m.components.models) good = good && has_valid_sizes(part.config);
+    if (!good)
+        throw_description_error("a size of the model is out of range: negative, above 2^41, or no heads for keys");
+}
+
+}  // namespace detail
+
 /// Counts one forward pass of a model, or of the part that a query selects.
 ///
 /// A query for a parameter yields only `params` and `active_params`. Does not allocate memory.
 ///
 /// Throws: `overflow_error` if a figure exceeds 128 bits, `scope_error` if the query matches nothing.
 [[nodiscard]] constexpr model_metrics count_model(const model& m, const workload& load, scope_query query = {}) {
+    detail::validate_sizes(m);
     const storage_types types = storage_types_of(m, load);
     for (;;) {
         trace t{with_storage_types(load, types), nullptr, query};

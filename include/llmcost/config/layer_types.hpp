@@ -73,8 +73,11 @@ private:
 
 /// Checks that the number of layers does not exceed the capacity of a heterogeneous plan.
 constexpr void validate_layers(config_view json, const model_config& config) {
-    if (config.num_hidden_layers > layer_plan::max_layers)
+    if (config.num_hidden_layers > layer_plan::max_layers) {
+        if (!json.contains("num_hidden_layers"))
+            throw_unsupported(json, "more than 512 layers whose kinds follow a rule are not supported");
         throw_invalid_value(json, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
+    }
 }
 
 /// Number of layers that a rule selects.

@@ -93,8 +93,8 @@ constexpr std::int64_t parse_scaled_context(config_view json, std::int64_t max_p
         if (kind.is_object()) read(kind);
     constexpr double maximum = 1 << 30;
     const double scaled = tokens * factor < maximum ? tokens * factor : maximum;
-    const auto whole = static_cast<std::int64_t>(scaled);
-    return whole > 0 && whole != max_position_embeddings ? whole : 0;
+    const auto rounded = static_cast<std::int64_t>(scaled);
+    return rounded > 0 && rounded != max_position_embeddings ? rounded : 0;
 }
 
 /// The partial rotary factor in this object.

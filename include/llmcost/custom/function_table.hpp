@@ -11,11 +11,11 @@
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/trace/trace.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>
 #include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
 
 // Functions of custom models: those of `torch`, `torch.nn.functional` and `torch.Tensor`, and the attention functions
 // of Transformers.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <llmcost/config/layer_types.hpp>
 #include <llmcost/config/processor.hpp>
 #include <llmcost/forward/packed_sequences.hpp>
 #include <llmcost/forward/qwen_vision.hpp>

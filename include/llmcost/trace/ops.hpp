@@ -291,10 +291,8 @@ struct parameter_gradient_cost {
     primitives<std::int8_t> cost;
 };
 inline constexpr parameter_gradient_cost parameter_gradient_costs[]{
-    {op::layer_norm_weight, {.add = 2, .mult = 2}},
-    {op::layer_norm_affine, {.add = 3, .mult = 2}},
-    {op::group_norm_affine, {.add = 2, .mult = 1}},
-    {op::batch_norm_affine, {.add = 3, .mult = 1}},
+    {op::layer_norm_weight, {.add = 2, .mult = 2}},    {op::layer_norm_affine, {.add = 3, .mult = 2}},
+    {op::group_norm_affine, {.add = 2, .mult = 1}},    {op::batch_norm_affine, {.add = 3, .mult = 1}},
     {op::instance_norm_affine, {.add = 3, .mult = 1}},
 };
 

@@ -89,10 +89,6 @@ void complete_training_workload(const arguments& args, const model& m, workload&
 void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args, const streams& io,
                           const parsed_model& read, workload& load);
 
-/// The cheapest change with which a step fits that does not; none if no combination of changes is enough.
-std::optional<fitting_change> find_fitting_change(const parsed_model& read, const workload& load,
-                                                  const training_plan& plan, std::uint64_t bytes);
-
 /// The memory of a training step. `read` must outlive the result. Throws: `usage`.
 training_response compute_training(const arguments& args, const parsed_model& read, const workload& load,
                                    const training_plan& plan, const requested_adapter& adapter,
@@ -149,6 +145,4 @@ inline constexpr command train_command{
 
 #ifndef LLMCOST_COMPILED
 #include <llmcost/cli/commands/impl/train.ipp>  // IWYU pragma: export
-//
-#include <llmcost/cli/commands/fit.hpp>  // defines find_fitting_change
 #endif

@@ -36,7 +36,7 @@ struct device_row {
     [[nodiscard]] bool fits() const { return limit.is_set() && !is_out_of_memory && limit.fits(needed); }
 };
 
-/// The same workload on several devices.
+/// Metrics of one workload on several devices.
 struct device_comparison {
     std::string model;
     std::string title;  ///< lines above the table, without the model

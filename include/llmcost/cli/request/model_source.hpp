@@ -59,7 +59,7 @@ struct parsed_model {
     stored_model_weights stored{};
     std::optional<tensor_check> checked{};  ///< comparison of a weight file with the model
     std::vector<unused_key> unused{};
-    std::string head{};  ///< `separate (two tables in FILE)`, if the type or the file decides; else empty
+    std::string head{};           ///< `separate (two tables in FILE)`, if the type or the file decides; else empty
     bool declines_cache = false;  ///< `use_cache` is false
     std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint
 };

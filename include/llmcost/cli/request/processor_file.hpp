@@ -24,8 +24,8 @@ struct processor_file {
 inline constexpr processor_file processor_files[]{{"preprocessor_config", "preprocessor_config.json"},
                                                   {"processor_config", "processor_config.json"}};
 
-/// The text of a file next to a configuration. Throws: `io` for a file that cannot be read, and for anything else than a
-/// regular file.
+/// The text of a file next to a configuration. Throws: `io` for a file that cannot be read, and for anything else than
+/// a regular file.
 [[nodiscard]] std::string read_text(const hub_file& file);
 
 /// Whether a directory has an entry of this name, even if it cannot be read.

@@ -41,7 +41,7 @@ struct request {
     bool has_tree = false;
     std::int64_t tree_depth = -1;  ///< levels of the tree; -1: all
     bool has_color = false;
-    std::size_t columns = 0;  ///< width of the terminal; 0: unknown
+    std::size_t columns = 0;                ///< width of the terminal; 0: unknown
     bool disables_cache = false;            ///< the configuration has `use_cache: false`
     stored_model_weights stored_weights{};  ///< weights of several element types
     std::int64_t mtp_layers = 0;            ///< multi-token prediction layers of the checkpoint

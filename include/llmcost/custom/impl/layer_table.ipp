@@ -15,10 +15,10 @@
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/layers/multihead_attention.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/trace/trace.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>
 #include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost::custom::layer {
 

@@ -268,10 +268,9 @@ LLMCOST_INLINE std::vector<program_executor::produced_tensors> program_executor:
             a.push(n);
         }
     }
-    const std::size_t results = row.results == 0
-                                    ? s.outputs.size()
-                                    : std::max(static_cast<std::size_t>(row.results),
-                                               row.max_results > 0 ? s.outputs.size() : std::size_t{0});
+    const std::size_t results = row.results == 0 ? s.outputs.size()
+                                                 : std::max(static_cast<std::size_t>(row.results),
+                                                            row.max_results > 0 ? s.outputs.size() : std::size_t{0});
     std::vector<tensor> read, out(results == 0 ? 1 : results);
     for (const produced_tensors& m : in) read.push_back(m.v);
     if (static_cast<int>(read.size()) < row.min_inputs) throw_description_error("expected more input tensors");

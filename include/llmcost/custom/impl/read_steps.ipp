@@ -377,8 +377,8 @@ LLMCOST_INLINE void step_reader::check_results(config_view node, const step& s) 
     if (s.row != nullptr && s.kind != step_kind::parallel) {
         if (n == 0 && named < 1)
             refuse_at(node, std::string(s.row->name) + " requires output, the names of its results");
-        if (const int most = std::max(n, s.row->max_results); n > 0 && named > most)
-            refuse_at(node, std::string(s.row->name) + " has " + std::to_string(most) + " results, not " +
+        if (const int maximum = std::max(n, s.row->max_results); n > 0 && named > maximum)
+            refuse_at(node, std::string(s.row->name) + " has " + std::to_string(maximum) + " results, not " +
                                 std::to_string(named));
         if (named > trace::max_cat_inputs) refuse_at(node, "has too many results");
         const auto in = static_cast<int>(s.inputs.size());

@@ -21,7 +21,8 @@ LLMCOST_INLINE parameter_names::declaration parameter_names::declared(const std:
     // models with many modules: search only if a tied parameter can match
     const auto match =
         !tied && num_awaited_ == 0 ? parameters_.end() : std::ranges::find_if(parameters_, [&](const parameter& p) {
-            return (tied || p.awaited) && std::ranges::equal(p.sizes, std::span(v.size, v.rank));
+            return (tied || p.awaited) &&
+                   std::ranges::equal(p.sizes, std::span(v.size, static_cast<std::size_t>(v.rank)));
         });
     const bool fresh = match == parameters_.end();
     const auto number = static_cast<std::int32_t>(match - parameters_.begin());

@@ -153,9 +153,10 @@ LLMCOST_INLINE mixed_decode_kind calibration_document::parse_mixed_decode_mode(c
 
 LLMCOST_INLINE cross_validation_error calibration_document::read_error(config_view json) {
     check_keys(json, {"rows", "median", "low", "high"});
+    const auto rows = json.non_negative("rows");
     const double median = json.real("median");
     if (median < 0) throw_invalid_value(json, "median", "a number that is not negative");
-    return {json.non_negative("rows"), median, octaves(json, "low", -64, 0), octaves(json, "high", 0, 64)};
+    return {rows, median, octaves(json, "low", -64, 0), octaves(json, "high", 0, 64)};
 }
 
 LLMCOST_INLINE correction_table calibration_document::parse_correction(config_view json, const operator_type& family) {

@@ -72,12 +72,12 @@ LLMCOST_INLINE void fit_states_into_pages(std::vector<kv_cache_group>& kinds) {
 
 /// Layers per group: the fewest layers of a kind, or the most if they are less than half more.
 [[nodiscard]] LLMCOST_INLINE std::int64_t group_size_of(const std::vector<kv_cache_group>& kinds) {
-    std::int64_t fewest = kinds.front().num_layers, most = fewest;
+    std::int64_t fewest = kinds.front().num_layers, largest = fewest;
     for (const kv_cache_group& k : kinds) {
         fewest = std::min(fewest, k.num_layers);
-        most = std::max(most, k.num_layers);
+        largest = std::max(largest, k.num_layers);
     }
-    return 2 * most < 3 * fewest ? most : fewest;
+    return 2 * largest < 3 * fewest ? largest : fewest;
 }
 
 }  // namespace llmcost::detail

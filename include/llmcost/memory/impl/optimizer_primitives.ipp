@@ -51,8 +51,7 @@ LLMCOST_INLINE void execute_factored(primitives<count>& out, const tape_paramete
     if (!is_hidden_matrix(p)) return {};
     const projection q(p, static_cast<std::uint64_t>(rank));
     if (o.state == optimizer_state::projected) return {{q.longer, q.rank, q.shorter}, {q.longer, q.shorter, q.rank}};
-    if (o.state == optimizer_state::random_projected)
-        return {{q.longer, static_cast<std::uint64_t>(rank), q.shorter}};
+    if (o.state == optimizer_state::random_projected) return {{q.longer, static_cast<std::uint64_t>(rank), q.shorter}};
     if (o.state != optimizer_state::matrix) return {};
     constexpr std::uint64_t turns = 5;
     return {{q.shorter, q.shorter, q.longer, turns, true},

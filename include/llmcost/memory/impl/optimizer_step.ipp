@@ -240,8 +240,7 @@ LLMCOST_INLINE void loop_names::make(std::uint64_t bytes) {
     loop_names names;
     std::uint64_t gradient = 0, parameter = 0, update = 0, rate = 0;
     if (!first)
-        for (const tape_parameter& p : trained)
-            names.make(state_of(*find_optimizer("adafactor:transformers"), 0, p));
+        for (const tape_parameter& p : trained) names.make(state_of(*find_optimizer("adafactor:transformers"), 0, p));
     for (const tape_parameter& p : trained) {
         const matrix_sides m = sides_of(p);
         const std::uint64_t all = 4 * p.elements, copy = element_bytes(p) < 4 ? all : 0;

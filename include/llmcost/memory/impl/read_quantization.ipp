@@ -269,8 +269,8 @@ LLMCOST_INLINE void parse_mixed_precision(config_view node, quantization& out) {
     for (const config_view entry : *layers) {
         const weight_layout layout = modelopt_layout(entry.as_object());
         std::string name(entry.key());
-        const std::size_t at = name.find(experts), begin = at + experts.size();
-        const std::size_t end = at == std::string::npos ? at : name.find('.', begin);
+        const std::size_t position = name.find(experts), begin = position + experts.size();
+        const std::size_t end = position == std::string::npos ? position : name.find('.', begin);
         if (end != std::string::npos && name.find_first_not_of("0123456789", begin) == end) {
             name.replace(begin, end - begin, "0");
             const auto [known, is_new] = layout_of_matrix.emplace(name, layout);
@@ -326,8 +326,8 @@ LLMCOST_INLINE void parse_mlx(config_view q, quantization& out) {
         // MLX has one module for each projection of all experts
         std::string name(entry.key());
         constexpr std::string_view all_experts = ".switch_mlp.";
-        if (const std::size_t at = name.find(all_experts); at != std::string::npos)
-            name.replace(at, all_experts.size(), ".experts.0.");
+        if (const std::size_t position = name.find(all_experts); position != std::string::npos)
+            name.replace(position, all_experts.size(), ".experts.0.");
         if (entry.is_object())
             add_module(out, mlx_layout(entry, entry.contains("mode") ? "affine" : mode), entry, name);
         if (entry.is_boolean() && !entry.as_boolean())

@@ -47,8 +47,7 @@ LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
 }
 
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {
-    const bool all =
-        weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * device_.memory_bytes();
+    const bool all = weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * device_.memory_bytes();
     const double usual = max_sequences(all ? 1 : engine_.gpu_memory_utilization, tokens, pipeline);
     return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
 }

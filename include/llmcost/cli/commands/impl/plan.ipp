@@ -335,7 +335,7 @@ LLMCOST_INLINE void deployment_collector::add(const arguments& args, const opera
         servers_.push_back(std::move(server));
     } catch (const error& e) {  // another engine, parallel configuration or type may be supported
         if (e.code() != errc::usage) throw;
-        problem_ = e.what();
+        if (problem_.empty()) problem_ = e.what();  // of the plainest deployment, which is tried first
     }
 }
 

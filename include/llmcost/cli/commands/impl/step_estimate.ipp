@@ -16,11 +16,11 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/engine_memory_options.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/latency.hpp>
-#include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>

@@ -27,6 +27,7 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
+#include <llmcost/cli/commands/training_combinations.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/memory_sweep.hpp>
 #include <llmcost/cli/pages/step_time.hpp>

@@ -32,7 +32,7 @@ struct engine_deployment {
     std::string_view dynamo_image;
     std::string_view dynamo_module;  ///< of `python3 -m`
     std::string_view dynamo_model;   ///< option of the model
-    std::size_t num_command_words;   ///< words of the launch command before its options, with the model
+    std::size_t num_command_words;   ///< arguments of the launch command before its options, with the model
     std::string_view prefill;        ///< options of a prefill worker; empty: not possible without Dynamo
     std::string_view decode;
     std::string_view dynamo_prefill;
@@ -115,16 +115,16 @@ LLMCOST_INLINE std::string kubernetes_name(std::string_view model) {
     return out.empty() ? "model" : out;
 }
 
-/// The lines of a YAML list, one word each.
-LLMCOST_INLINE std::string yaml_list(const std::vector<std::string>& words, std::string_view indent) {
+/// The lines of a YAML list, one argument each.
+LLMCOST_INLINE std::string yaml_list(const std::vector<std::string>& arguments, std::string_view indent) {
     std::string out;
-    for (const std::string& word : words) out += std::string(indent) + "- " + yaml_quoted(word) + '\n';
+    for (const std::string& argument : arguments) out += std::string(indent) + "- " + yaml_quoted(argument) + '\n';
     return out;
 }
 
-LLMCOST_INLINE std::vector<std::string> joined(std::vector<std::string> words, std::string_view more) {
-    for (std::string& word : words_of(more)) words.push_back(std::move(word));
-    return words;
+LLMCOST_INLINE std::vector<std::string> joined(std::vector<std::string> arguments, std::string_view more) {
+    for (std::string& argument : words_of(more)) arguments.push_back(std::move(argument));
+    return arguments;
 }
 
 /// `sh` script that starts all engines of a deployment on one machine, each on its own devices and port.
@@ -167,7 +167,7 @@ LLMCOST_INLINE std::string kubernetes_deployment(const deployment& p, const save
     const engine_deployment& e = engine_deployment_of(p.engine);
     const std::string name = kubernetes_name(p.name_of_model.name), role_name = name + '-' + std::string(role);
     const std::string devices = yaml_quoted(std::to_string(saved.devices));
-    const std::vector<std::string> words =
+    const std::vector<std::string> arguments =
         joined(joined(words_of(saved.command), role_options), "--host 0.0.0.0 --port 8000");
     const std::string labels = "app: " + name + "\n        llm-d.ai/inference-serving: \"true\"\n        " +
                                "llm-d.ai/engine-type: " + std::string(p.engine.name) +
@@ -178,7 +178,7 @@ LLMCOST_INLINE std::string kubernetes_deployment(const deployment& p, const save
            "\n      llm-d.ai/role: " + std::string(role) + "\n  template:\n    metadata:\n      labels:\n        " +
            labels +
            "    spec:\n      containers:\n        - name: modelserver\n          image: " + std::string(e.image) +
-           "\n          command:\n" + yaml_list(words, "            ") +
+           "\n          command:\n" + yaml_list(arguments, "            ") +
            "          env:\n            - name: HF_TOKEN\n              valueFrom:\n                secretKeyRef:\n"
            "                  name: hf-token-secret\n                  key: HF_TOKEN\n                  optional: "
            "true\n"
@@ -207,18 +207,18 @@ LLMCOST_INLINE std::string kubernetes_manifest(const deployment& p, const saved_
 LLMCOST_INLINE std::vector<std::string> dynamo_options(const deployment& p, const saved_deployment& saved,
                                                        std::string_view role) {
     const engine_deployment& e = engine_deployment_of(p.engine);
-    std::vector<std::string> words = words_of(saved.command);
+    std::vector<std::string> arguments = words_of(saved.command);
     std::vector<std::string> out{std::string(e.dynamo_model), p.name_of_model.name};
     std::string members;
     const auto add_member = [&](const std::string& member) { members += (members.empty() ? "" : ", ") + member; };
-    for (std::size_t i = e.num_command_words; i < words.size(); ++i) {
-        if (words[i] == "--kv_cache_dtype" && i + 1 < words.size()) {
-            add_member(R"("kv_cache_config": {"dtype": ")" + words[++i] + "\"}");
+    for (std::size_t i = e.num_command_words; i < arguments.size(); ++i) {
+        if (arguments[i] == "--kv_cache_dtype" && i + 1 < arguments.size()) {
+            add_member(R"("kv_cache_config": {"dtype": ")" + arguments[++i] + "\"}");
             continue;
         }
         for (const auto& [option_name, dynamo_name] : dynamo_trtllm_options)
-            if (words[i] == option_name) words[i] = dynamo_name;
-        out.push_back(words[i]);
+            if (arguments[i] == option_name) arguments[i] = dynamo_name;
+        out.push_back(arguments[i]);
     }
     if (e.has_cache_transceiver && !role.empty()) add_member(R"("cache_transceiver_config": {"backend": "DEFAULT"})");
     if (e.has_cache_transceiver && role == "prefill") add_member(R"("disable_overlap_scheduler": true)");

@@ -103,14 +103,27 @@ LLMCOST_INLINE std::pair<repo_id, bool> repo_of(const arguments& args, std::stri
     return {parse_repo_id(text), has_revision || args.has(option::revision)};
 }
 
-/// Rethrows the error of a name that was not found, with similar bundled names.
+/// The name of a model up to its first number, if a second one follows: `qwen3.5` of `Qwen3.5-27B`; otherwise empty.
+LLMCOST_INLINE std::string series_of(std::string_view name) {
+    constexpr std::string_view digits = "0123456789";
+    const std::size_t begin = name.find_first_of(digits);
+    const std::size_t end = begin == std::string_view::npos ? begin : name.find_first_not_of("0123456789.", begin);
+    if (end == std::string_view::npos || name.find_first_of(digits, end) == std::string_view::npos) return {};
+    return lower(name.substr(0, end));
+}
+
+/// Rethrows the error of a name that was not found, with similar bundled names. Another version is not similar.
 [[noreturn]] LLMCOST_INLINE void refuse_name(const error& e, std::string_view name,
                                              std::span<const bundled_config> bundled) {
     const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
     name_suggestions near(part(name));
+    const std::string series = series_of(part(name));
     for (const bundled_config& b : bundled) {
         const int d = near.distance(part(b.name));
-        if (d <= 2) near.add_candidate(b.name, d);
+        const bool is_other_series = !series.empty() && series_of(part(b.name)) != series;
+        if (d <= 2 && !is_other_series) near.add_candidate(b.name, d);
+        if (d > 2 && !series.empty() && !is_other_series && b.name.find(',') == std::string_view::npos)
+            near.add_candidate(b.name, 3);
     }
     throw error(e.code(), {}, std::string(e.what()) + near.suggestion_text("", "; similar bundled names: "));
 }

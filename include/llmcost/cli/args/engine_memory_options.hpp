@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/sweep.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/memory/inference.hpp>
+
+// The options of commands that compute the memory of an inference step.
+namespace llmcost::cli {
+
+namespace detail {
+
+inline std::vector<std::string_view> engine_memory_names(const program&) { return names_in(engine_memory_profiles); }
+
+}  // namespace detail
+
+namespace option {
+
+inline constexpr option_spec allocator{
+    .name = "--engine",
+    .value = "NAME",
+    .type = value_type::text,
+    .help =
+        "engine whose memory management is used: vllm, sglang, trtllm, transformers, pytorch "
+        "or none (default vllm; pytorch for models without tokens)",
+    .completions = detail::engine_memory_names};
+inline constexpr option_spec utilization{
+    .name = "--gpu-memory-utilization",
+    .aliases = {"--memory-share"},
+    .value = "X",
+    .type = value_type::number,
+    .help = "fraction of device memory that the engine uses; vllm only (default 0.92)"};
+inline constexpr option_spec engine_memory{
+    .name = "--engine-memory",
+    .value = "SIZE",
+    .type = value_type::text,
+    .help =
+        "memory of the engine as in its log: activation peak and non-PyTorch memory "
+        "(default: computed)"};
+inline constexpr option_spec memory_sequence = [] {
+    option_spec row = option::sequence;
+    row.aliases[3] = "--max-model-len";
+    return row;
+}();
+
+}  // namespace option
+
+/// The options of an inference step that accept lists.
+inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::memory_sequence),
+                                         accepts_list(option::past), accepts_list(option::encoder_sequence)};
+
+}  // namespace llmcost::cli
