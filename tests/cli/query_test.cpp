@@ -214,7 +214,7 @@ TEST_CASE("what does not exist is never a zero") {
               .ends_with(", cache_bytes, encoder_cache_bytes, saved_bytes (see llmcost --help)\n"));
     CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
     CHECK(printed(llama + " parameters") == printed(llama + " params"));
-    CHECK(has(refused(llama + " parametres"), "; nearest: param"));
+    CHECK(has(refused(llama + " parametres"), "; nearest: params"));
     CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command and must come first: llmcost latency\n");
     CHECK(refused(llama + " attn mlp") == "llmcost: expected one scope, found 'attn' and 'mlp'\n");
     CHECK(refused(llama + " none") != "");

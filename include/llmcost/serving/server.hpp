@@ -76,10 +76,15 @@ public:
     [[nodiscard]] std::int64_t data_parallel_size() const noexcept { return execution_.parallel.data_parallel_size; }
     /// Bytes of the KV cache of a sequence of `tokens` tokens, on each device.
     [[nodiscard]] double kv_cache_bytes(std::int64_t tokens);
-    /// Sequences of `tokens` tokens that fit into the memory of one device next to the weights. 0: less than one.
+    /// Fraction of the device memory for weights and KV cache: that of the engine, or more for large weights.
     ///
-    /// The limit is `gpu_memory_utilization` of the engine. It is the complete memory if the weights alone exceed that
-    /// limit, as in measured runs (DeepSeek-V3 on four B200: 97 %; docs/latency.md).
+    ///     share = max(u, min(1, weights / memory + 1 − u)), with u = `gpu_memory_utilization`.
+    ///
+    /// At least 1 − u of the memory remains for the cache, as in measured runs of models that fill their devices
+    /// (DeepSeek-V3 on four B200: 88 % are weights; docs/latency.md).
+    [[nodiscard]] double memory_share(std::int64_t pipeline = 1) const;
+    /// Sequences of `tokens` tokens that fit into `memory_share` of one device next to the weights. 0: less than one.
+    ///
     /// Returns 1 if a sequence fits only into the complete memory.
     [[nodiscard]] double max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline = 1);
     /// Tokens that fit into the memory of one device next to the weights, for sequences of `tokens` tokens.
@@ -96,9 +101,9 @@ public:
     /// Step times with prefills, and of decode steps.
     [[nodiscard]] step_time_model& prefill_step_model() noexcept { return prompts_; }
     [[nodiscard]] step_time_model& decode_step_model() noexcept { return decoding_; }
-    /// Whether one sequence of `tokens` tokens needs more than `gpu_memory_utilization` of the memory.
+    /// Whether sequences of `tokens` tokens need the complete memory of a device.
     [[nodiscard]] bool needs_full_device_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return max_sequences(engine_.gpu_memory_utilization, tokens, pipeline) == 0;
+        return memory_share(pipeline) == 1 || max_sequences(memory_share(pipeline), tokens, pipeline) == 0;
     }
 
     /// Text tokens with the prefill time of the multimodal inputs of a request, encoder and prompt tokens together.

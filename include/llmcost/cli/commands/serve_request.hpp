@@ -135,6 +135,7 @@ struct serve_response {
     count bytes_per_device{};                 ///< memory used on each device; 0 for a sweep
     double weight_bytes_per_device = 0;       ///< weights on each device; 0 for a sweep
     std::int64_t equivalent_text_tokens = 0;  ///< text prompt with the same prefill time; 0: no multimodal inputs
+    double memory_share = 0;                  ///< fraction of the device memory for weights and KV cache
     bool needs_full_device_memory = false;    ///< one request exceeds the engine's usual fraction of device memory
 };
 

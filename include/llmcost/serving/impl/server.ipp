@@ -4,6 +4,7 @@
 
 #include <llmcost/serving/server.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -46,9 +47,14 @@ LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
     return static_cast<double>(f.cache_elements.to_64()) * execution_.kv_cache_type->weight_bytes;
 }
 
+LLMCOST_INLINE double server::memory_share(std::int64_t pipeline) const {
+    const double weights_share = weights_ / static_cast<double>(pipeline) / device_.memory_bytes();
+    const double usual = engine_.gpu_memory_utilization;
+    return std::max(usual, std::min(1.0, weights_share + 1 - usual));
+}
+
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {
-    const bool all = weights_ / static_cast<double>(pipeline) > engine_.gpu_memory_utilization * device_.memory_bytes();
-    const double usual = max_sequences(all ? 1 : engine_.gpu_memory_utilization, tokens, pipeline);
+    const double usual = max_sequences(memory_share(pipeline), tokens, pipeline);
     return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
 }
 

@@ -158,6 +158,7 @@ LLMCOST_INLINE serve_response compute(const serve_request& request, const deploy
     response.weight_bytes_per_device =
         server.weight_bytes_per_device() / static_cast<double>(load.pipeline_parallel_size);
     if (load.multimodal_inputs.num_tokens > 0) response.equivalent_text_tokens = server.equivalent_text_tokens(load);
+    response.memory_share = server.memory_share(load.pipeline_parallel_size);
     response.needs_full_device_memory =
         server.needs_full_device_memory(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size);
     return response;

@@ -141,9 +141,9 @@ LLMCOST_INLINE std::string capacity_text(const deployment& deployment, const ser
 }
 
 /// The rule of `capacity_text`, which differs from that of `llmcost fit`.
-LLMCOST_INLINE std::string capacity_rule(const deployment& deployment, const serve_response& response) {
+LLMCOST_INLINE std::string capacity_rule(const serve_response& response) {
     const serving_load& load = response.results.front().load;
-    const double share = response.needs_full_device_memory ? 1 : deployment.engine.gpu_memory_utilization;
+    const double share = response.needs_full_device_memory ? 1 : response.memory_share;
     return "each of " + grouped(count(load.input_tokens) + count(load.output_tokens / 2)) +
            " tokens (input, half of the output), in " + formatted("%.3g", share) + " of memory without weights;\n" +
            std::string(27, ' ') + "llmcost memory and fit also subtract activations and the engine";
@@ -197,7 +197,7 @@ LLMCOST_INLINE std::string serve_text(const serve_response& response, const depl
     std::string out = deployment_title(deployment, load.pipeline_parallel_size) + '\n' +
                       load_lines(load, response.equivalent_text_tokens) + '\n' + latency_lines(deployment, metrics) +
                       labeled_line("memory per device", capacity_text(deployment, response)) +
-                      labeled_line("", capacity_rule(deployment, response));
+                      labeled_line("", capacity_rule(response));
     if (const std::string network = network_label(deployment, load.pipeline_parallel_size); !network.empty())
         out += labeled_line("network", network);
     if (load.concurrency - metrics.num_running >= 0.5) {
