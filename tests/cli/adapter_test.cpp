@@ -165,7 +165,8 @@ TEST_CASE("buffers of all families are counted, and all-linear leaves out the la
     CHECK(all_linear["peak"]["BUFFER"] == 8224);
     CHECK(all_linear["peak"]["total"] == 1231088344);
     CHECK(step("FacebookAI__xlm-roberta-base", "--adapter bitfit" + two_layers)["peak"]["total"] == 1224883024);
-    CHECK(step("Salesforce__codegen-16B-multi", "--set n_layer=2 --sequence 64 --precision fp32")["peak"]["BUFFER"] == 1048576);
+    CHECK(step("Salesforce__codegen-16B-multi", "--set n_layer=2 --sequence 64 --precision fp32")["peak"]["BUFFER"] ==
+          1048576);
     CHECK(step("facebook__xglm-1.7B", "--set num_layers=2 --sequence 64")["peak"]["BUFFER"] == 16793600);
 }
 

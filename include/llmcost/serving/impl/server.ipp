@@ -50,7 +50,9 @@ LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
 LLMCOST_INLINE double server::memory_share(std::int64_t pipeline) const {
     const double weights_share = weights_ / static_cast<double>(pipeline) / device_.memory_bytes();
     const double usual = engine_.gpu_memory_utilization;
-    return std::max(usual, std::min(1.0, weights_share + 1 - usual));
+    // a smaller share than an engine's default is a request for exactly this share
+    const double cache_share = usual < 0.9 ? 0 : 1 - usual;
+    return std::max(usual, std::min(1.0, weights_share + cache_share));
 }
 
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {
