@@ -48,6 +48,7 @@ TEST_CASE("an unknown type is told whose rows read its keys") {
     CHECK(has(relatives("google__gemma-3-1b-it"), "gemma3_text"));
     CHECK(has(relatives("mistralai__Mixtral-8x7B-v0.1"), "mixtral"));
     // a decoder's keys are an encoder's, too, but not its class
+    CHECK(has(relatives("FacebookAI__roberta-large"), "roberta"));
     CHECK_FALSE(has(relatives("FacebookAI__roberta-large"), "llama"));
 }
 

@@ -264,6 +264,7 @@ TEST_CASE("layouts of MLX are those that MLX writes") {
                R"({"group_size":64,"bits":4,"model.layers.0.mlp.switch_mlp.gate_proj":{"group_size":64,"bits":4},)"
                R"("model.layers.0.mlp.gate":{"group_size":64,"bits":8}})");
     CHECK(experts.unmatched.empty());
+    CHECK(row_of(experts, "model.layers.0.mlp.gate.weight")->bytes == 4 * 256);
     CHECK(row_of(experts, "model.layers.0.mlp.experts.gate_up_proj")->bytes == 4 * 2 * 128 * 256 / 2);
 }
 

@@ -124,7 +124,7 @@ namespace detail {
                                     c.encoder.num_hidden_layers,
                                     c.encoder.num_attention_heads,
                                     c.encoder.intermediate_size})
-        if (size < 0 || size > largest) return false;
+        if (static_cast<std::uint64_t>(size) > static_cast<std::uint64_t>(largest)) return false;  // or negative
     const bool lacks_heads = c.num_attention_heads == 0 && c.num_key_value_heads > 0;
     return !lacks_heads && (!c.layers.is_heterogeneous() || c.num_hidden_layers <= layer_plan::max_layers);
 }
@@ -132,7 +132,8 @@ namespace detail {
 /// Throws `description_error` for sizes that a program has set and that no configuration file may have.
 constexpr void validate_sizes(const model& m) {
     bool good = has_valid_sizes(m.config);
-    for (const component_model& part : m.components.models) good = good && has_valid_sizes(part.config);
+    for (const component_model& part : m.components.models)
+        if (part.spec != nullptr) good = good && has_valid_sizes(part.config);
     if (!good)
         throw_description_error("a size of the model is out of range: negative, above 2^41, or no heads for keys");
 }

@@ -275,7 +275,8 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
         config.head_dim = 0;  // null: hidden_size / num_attention_heads
     config.head_dim = k.positive_or("head_dim", config.head_dim);
     config.max_position_embeddings = k.positive_or("max_position_embeddings", config.max_position_embeddings);
-    if (!row.context_includes_scaling)
+    const bool has_rotary = row.rotary != rotary_style::none || detail::has_rope_parameters(json);
+    if (has_rotary && !row.context_includes_scaling)
         config.scaled_context = detail::parse_scaled_context(json, config.max_position_embeddings);
     config.sliding_window = k.is_present("sliding_window")    ? k.non_negative("sliding_window", 0)
                             : json.contains("sliding_window") ? 0

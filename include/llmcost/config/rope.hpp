@@ -70,6 +70,13 @@ constexpr void check_rope_of_kinds(config_view json, bool has_separate_tables) {
     }
 }
 
+/// Whether a configuration has rotary parameters. Does not count as reading a key.
+constexpr bool has_rope_parameters(config_view json) {
+    for (const config_view member : json)
+        if (member.key() == "rope_scaling" || member.key() == "rope_parameters") return true;
+    return false;
+}
+
 /// The context length with RoPE scaling; 0 if scaling does not change it.
 ///
 /// YaRN: original length · factor. Linear and dynamic: `max_position_embeddings` · factor. The lengths of longrope and

@@ -136,6 +136,7 @@ struct module_scope {
     bool grouped = false;    ///< block-diagonal linear layers
     bool conv1d = false;     ///< `Conv1D`, whose weight has the shape inputs × outputs
     bool embedding = false;
+    bool listed = false;  ///< matrices of any other class that an entry of the configuration names, e.g. routers
     /// `unpacked`: only experts that Transformers converts to linear layers first
     expert_scope experts = expert_scope::none;
 };

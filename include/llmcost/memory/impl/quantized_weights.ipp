@@ -156,7 +156,7 @@ LLMCOST_INLINE void weights_writer::write() {
 
 LLMCOST_INLINE bool weights_writer::reaches(const reported_weight& w) const {
     switch (w.kind) {
-        case weight_kind::unsupported: return false;
+        case weight_kind::unsupported: return plan_.reach.listed && w.name == "weight" && w.sizes.size() == 2;
         case weight_kind::linear: return plan_.reach.linear;
         case weight_kind::relative: return plan_.reach.relatives;
         case weight_kind::grouped: return plan_.reach.grouped;
@@ -179,13 +179,16 @@ LLMCOST_INLINE const weight_layout* weights_writer::layout_of(const reported_wei
     if (experts)
         for (const std::string& matrix : listener_.matrices_of(w))
             for (std::string& name : names_of_module(matrix)) names.push_back(std::move(name));
-    const std::string_view type = w.kind == weight_kind::embedding ? "Embedding" : "Linear";
+    const std::string_view type = w.kind == weight_kind::embedding     ? "Embedding"
+                                  : w.kind == weight_kind::unsupported ? ""  // by its name only
+                                                                       : "Linear";
     const auto means = [&](const module_rule& rule) { return weights_listener::means(rule, names, type); };
     if (std::ranges::any_of(plan_.modules_to_not_convert, means)) return nullptr;
     for (const quantization_group& group : plan_.groups) {
         // an embedding table is quantized if a list contains it, a linear layer if no list excludes it
-        const bool named =
-            group.targets.empty() ? w.kind != weight_kind::embedding : std::ranges::any_of(group.targets, means);
+        const bool named = group.targets.empty()
+                               ? w.kind != weight_kind::embedding && w.kind != weight_kind::unsupported
+                               : std::ranges::any_of(group.targets, means);
         if (named) return experts && group.experts ? &*group.experts : &group.layout;
     }
     return nullptr;

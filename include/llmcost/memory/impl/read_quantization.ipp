@@ -338,7 +338,12 @@ LLMCOST_INLINE void parse_mlx(config_view q, quantization& out) {
         all.targets.push_back(*module_rule::read(module_rule::kind::name, type));
     for (module_rule& rule : all.targets) rule.is_from_config = false;
     out.groups.push_back(all);
-    out.reach = {.relatives = true, .grouped = true, .conv1d = true, .embedding = true, .experts = expert_scope::all};
+    out.reach = {.relatives = true,
+                 .grouped = true,
+                 .conv1d = true,
+                 .embedding = true,
+                 .listed = true,  // routers are linear layers in MLX
+                 .experts = expert_scope::all};
     for (const std::string_view tower : {"vision_model", "vision_tower", "visual", "audio_model", "audio_tower"}) {
         out.modules_to_not_convert.push_back(*module_rule::read(module_rule::kind::part_or_card, tower));
         out.modules_to_not_convert.back().is_from_config = false;
