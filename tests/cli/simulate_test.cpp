@@ -198,8 +198,9 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     const std::string tight =
         "sglang --concurrency 64 --input 4000 --output 1000 --disable-radix-cache --memory-share 0.2";
     CHECK(simulated_json(simulated + tight + " --ignore-eos")["preemptions"] == 0);
-    const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.17";
+    const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.2";
     CHECK(simulated_json(simulated + full)["preemptions"] == 0);
+    CHECK(simulated_json(simulated + full + " --capacity-scheduler-policy MAX_UTILIZATION")["preemptions"] > 0);
 }
 
 TEST_CASE("first tokens over rates and throughput over speed are pictures") {

@@ -39,7 +39,7 @@ private:
 /// The regular file `name` in `folder`, open to be read, else an empty object and why; `flags` are added to `open`'s.
 [[nodiscard]] open_file open_regular_at(int folder, const char* name, std::string& reason, int flags = 0);
 
-/// The first `maximum` bytes of `file`; false in `whole` where reading failed on the way.
+/// The first `maximum` bytes of a file. `is_complete` becomes false if reading fails.
 [[nodiscard]] std::string read_prefix(const open_file& file, std::size_t maximum, bool& is_complete);
 
 /// The first `maximum` bytes of the regular file at `path`; throws `io` at `where` for a folder, a pipe, a device or

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ namespace llmcost {
 
 /// The folder of the user's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where
 /// there is no home (XDG Base Directory Specification).
-[[nodiscard]] std::filesystem::path user_directory();
+[[nodiscard]] std::string user_directory();
 
 /// The device that `ctx` names: the one that llmcost-calibrate measured last; empty where it has not run.
 [[nodiscard]] std::string local_device();

@@ -74,10 +74,10 @@ constexpr maybe<bool> listed_as_hybrid(config_view json, const model_config& con
         if (!list) continue;
         if (static_cast<std::int64_t>(list->size()) != config.num_hidden_layers)
             throw_invalid_value(json, list_key, "a list with one kind per hidden layer");
-        const string_ref name = (*list)[static_cast<std::size_t>(i)].as_string();
-        if (name != "hybrid" && name != "linear_attention" && name != "mamba")
+        const string_ref layer_kind = (*list)[static_cast<std::size_t>(i)].as_string();
+        if (layer_kind != "hybrid" && layer_kind != "linear_attention" && layer_kind != "mamba")
             throw_unsupported(json, list_key, "unsupported layer type");
-        return name == "hybrid";
+        return layer_kind == "hybrid";
     }
     return {};
 }

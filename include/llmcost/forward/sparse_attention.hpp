@@ -80,10 +80,10 @@ constexpr bool has_indexer(config_view json, const model_config& config, std::in
         const std::size_t n = found->is_string() ? letters.size() : found->as_array().size();
         if (n != static_cast<std::size_t>(config.num_hidden_layers))
             throw_invalid_value(json, key, "a kind of indexer for each layer");
-        const string_ref name = found->is_string() ? letters.substr(index, 1) : (*found)[index].as_string();
-        if (name != "full" && name != "shared" && name != "F" && name != "S")
+        const string_ref indexer_kind = found->is_string() ? letters.substr(index, 1) : (*found)[index].as_string();
+        if (indexer_kind != "full" && indexer_kind != "shared" && indexer_kind != "F" && indexer_kind != "S")
             throw_invalid_value(json, key, "\"full\" or \"shared\" for each layer");
-        return name == "full" || name == "F";
+        return indexer_kind == "full" || indexer_kind == "F";
     }
     const std::int64_t index_topk_freq = json.signed_integer("index_topk_freq", 1),
                        every = index_topk_freq > 1 ? index_topk_freq : 1;

@@ -96,7 +96,7 @@ inline constexpr expert_tensor expert_tensors[]{{"gate_up_proj", gate_and_up, fa
 /// A parameter reported by a trace.
 struct reported_weight {
     std::size_t module;
-    std::string_view name;
+    std::string_view parameter;  ///< its name in the module
     weight_kind kind;
     std::vector<std::int64_t> sizes;
     bool head = false;                       ///< computes logits over the vocabulary

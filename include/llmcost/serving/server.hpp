@@ -76,12 +76,13 @@ public:
     [[nodiscard]] std::int64_t data_parallel_size() const noexcept { return execution_.parallel.data_parallel_size; }
     /// Bytes of the KV cache of a sequence of `tokens` tokens, on each device.
     [[nodiscard]] double kv_cache_bytes(std::int64_t tokens);
-    /// Fraction of the device memory for weights and KV cache: that of the engine, or more for large weights.
+    /// Fraction of the device memory for weights and KV cache: that of an option, or the engine's default u, raised for
+    /// large weights.
     ///
-    ///     share = max(u, min(1, weights / memory + (u < 0.9 ? 0 : 1 − u))), with u = `gpu_memory_utilization`.
+    ///     share = max(u, min(1, weights / memory + 1 − u)).
     ///
-    /// A tenth of the memory remains for the cache, or 1 − u, as in measured runs of models that fill their devices
-    /// (DeepSeek-V3 on four B200: 88 % are weights; docs/latency.md).
+    /// By default, at least 1 − u of the memory remains for the cache, as in measured runs of models that fill their
+    /// devices (DeepSeek-V3 on four B200: 88 % are weights; docs/latency.md).
     [[nodiscard]] double memory_share(std::int64_t pipeline = 1) const;
     /// Sequences of `tokens` tokens that fit into `memory_share` of one device next to the weights. 0: less than one.
     ///

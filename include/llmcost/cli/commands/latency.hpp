@@ -17,6 +17,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/latency_text.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/latency/operator_types.hpp>
@@ -35,50 +36,7 @@
 // The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
 
-/// A parsed `llmcost latency` command line.
-struct latency_request {
-    workload_request work{};
-    bool is_training = false;
-    training_schedule schedule{};  ///< optimizer and activation checkpointing; used by a training step
-    output_format format = output_format::text;
-};
-
-/// The time of one forward pass.
-struct latency_response {
-    timed_step step{};
-    std::string step_description{};  ///< `step of 16 x 1 token after 1,000 cached tokens`
-    count needed{};                  ///< bytes of memory per device
-    double watts = 0;                ///< mean power per device
-};
-
-/// The time of one training step.
-struct latency_training_response {
-    training_plan plan{};
-    training_cost cost{};
-    double watts = 0;  ///< mean power per device
-};
-
 namespace detail {
-
-/// The last two parts of a module path, e.g. `self_attn.q_proj+k_proj+v_proj`.
-std::string short_name(const model_kernel& k);
-/// The operator type and the sizes of a kernel, e.g. `gemm m 16 n 1,280 k 8,192`; long type names are shortened.
-std::string kernel_label(const operator_shape& shape);
-
-/// The inputs of a step and the tokens in the KV cache, e.g. `16 x 1 token after 1,000 cached tokens`.
-std::string step_label(const model& m, const workload& load);
-
-/// Writes the memory that each device needs, and whether it fits.
-void write_memory(json_writer& json, const deployment& p, count needed, std::int64_t pipeline = 1);
-
-/// The name of an engine as its project writes it.
-std::string engine_title(const engine& engine);
-
-/// `meta-llama/Llama-3.1-70B, 4 x H200 SXM (tp 4), vLLM, weights fp8, KV cache fp8`.
-std::string deployment_title(const deployment& p, std::int64_t pipeline = 1);
-
-/// What the prediction interval is based on.
-std::string_view evidence_label(serving_evidence evidence);
 
 /// Checks that the deployment supports the request. Throws: `usage`.
 void validate(const latency_request& request, const deployment& deployment);
@@ -88,9 +46,6 @@ latency_response compute(const latency_request& request, const deployment& deplo
 
 /// The time, memory and power of a training step.
 latency_training_response compute_training(const latency_request& request, const deployment& deployment);
-
-/// The inputs of a step over all data-parallel ranks: tokens, images, recordings or samples.
-double inputs_of(const deployment& p, const workload& load);
 
 }  // namespace detail
 

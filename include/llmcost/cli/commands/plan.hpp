@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/plan_text.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -85,37 +86,7 @@ inline constexpr std::array plan_options = concatenate(
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format, option::plot, option::save}), help_option);
 
-/// A parsed `llmcost plan` command line, without the workload and the candidates.
-struct plan_request {
-    request_slo targets{};
-    std::string targets_text{};  ///< value of `--slo`
-    double slo_quantile = 0.95;  ///< quantile of the prediction interval that must meet the targets
-    std::int64_t devices = 8;    ///< maximum number of devices
-    search_config search{};
-    output_format format = output_format::text;
-};
-
 namespace detail {
-
-/// A deployment and its server.
-struct deployed_server {
-    deployment deployment_of_server;
-    std::optional<llmcost::server> server{};
-    multimodal_cost multimodal_inputs{};  ///< cost of the multimodal inputs of each request
-    bool quantizes_checkpoint = false;    ///< its weight type differs from that of the checkpoint
-};
-/// A candidate of the search: a server with a pipeline-parallel size.
-struct deployed_engine {
-    deployed_server* server = nullptr;
-    std::int64_t pipeline_parallel_size = 1;
-
-    [[nodiscard]] const deployment& deployment_of_server() const noexcept { return server->deployment_of_server; }
-    [[nodiscard]] std::string launch_command(const evaluated_deployment& t) const;
-    /// What the launch command does not contain: the number of nodes, and the type of the checkpoint.
-    [[nodiscard]] std::string launch_remark() const;
-    /// The number of nodes of an engine.
-    [[nodiscard]] std::int64_t num_nodes() const noexcept;
-};
 
 /// Collects the deployments that the model, the engines and the devices support.
 class deployment_collector {

@@ -80,7 +80,7 @@ LLMCOST_INLINE void weights_listener::on_parameter(const recorder&, literal name
     w.unpacked = m.prefix == "Llama4" && m.base == "TextExperts";
     if (w.kind == weight_kind::experts) {
         const auto row =
-            std::ranges::find_if(expert_tensors, [&](const expert_tensor& e) { return e.tensor == w.name; });
+            std::ranges::find_if(expert_tensors, [&](const expert_tensor& e) { return e.tensor == w.parameter; });
         if (row != std::end(expert_tensors)) w.made_of = row;
         for (const std::string& matrix : matrices_of(w)) mark_matching_rules(names_of_module(matrix), "Linear");
     }
@@ -102,7 +102,7 @@ LLMCOST_INLINE std::vector<std::string> weights_listener::unmet() const {
 
 LLMCOST_INLINE std::vector<std::string> weights_listener::matrices_of(const reported_weight& w) const {
     const std::string one = modules_[w.module].path + ".0.";
-    if (w.made_of == nullptr) return {one + std::string(w.name)};
+    if (w.made_of == nullptr) return {one + std::string(w.parameter)};
     std::vector<std::string> out;
     for (const string_ref part : w.made_of->parts) out.push_back(one + std::string(part));
     return out;
@@ -156,7 +156,7 @@ LLMCOST_INLINE void weights_writer::write() {
 
 LLMCOST_INLINE bool weights_writer::reaches(const reported_weight& w) const {
     switch (w.kind) {
-        case weight_kind::unsupported: return plan_.reach.listed && w.name == "weight" && w.sizes.size() == 2;
+        case weight_kind::unsupported: return plan_.reach.listed && w.parameter == "weight" && w.sizes.size() == 2;
         case weight_kind::linear: return plan_.reach.linear;
         case weight_kind::relative: return plan_.reach.relatives;
         case weight_kind::grouped: return plan_.reach.grouped;
@@ -216,12 +216,13 @@ LLMCOST_INLINE std::uint64_t weights_writer::elements_of(const reported_weight& 
 
 LLMCOST_INLINE std::string weights_writer::name_of_parameter(const reported_weight& w) const {
     const std::string& path = listener_.module_of(w).path;
-    return path.empty() ? std::string(w.name) : path + "." + std::string(w.name);
+    return path.empty() ? std::string(w.parameter) : path + "." + std::string(w.parameter);
 }
 
 LLMCOST_INLINE std::string weights_writer::name_of_tensor(const reported_weight& w, std::string_view tensor) const {
     std::string name = name_of_parameter(w);
-    if (w.kind != weight_kind::experts) return name.replace(name.size() - w.name.size(), w.name.size(), tensor);
+    if (w.kind != weight_kind::experts)
+        return name.replace(name.size() - w.parameter.size(), w.parameter.size(), tensor);
     if (tensor.starts_with("weight")) return name.append(tensor.substr(6));
     return name.append(tensor.starts_with("_") ? "" : "_").append(tensor);
 }

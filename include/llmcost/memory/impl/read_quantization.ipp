@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/dtype.hpp>
@@ -265,7 +265,7 @@ LLMCOST_INLINE void parse_mixed_precision(config_view node, quantization& out) {
         throw_unsupported(node, "quant_algo",
                           "MIXED_PRECISION requires quantized_layers, here or in hf_quant_config.json");
     constexpr std::string_view experts = ".experts.";
-    std::map<std::string, weight_layout> layout_of_matrix;
+    std::unordered_map<std::string, weight_layout> layout_of_matrix;
     for (const config_view entry : *layers) {
         const weight_layout layout = modelopt_layout(entry.as_object());
         std::string name(entry.key());

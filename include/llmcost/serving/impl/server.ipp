@@ -48,11 +48,12 @@ LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
 }
 
 LLMCOST_INLINE double server::memory_share(std::int64_t pipeline) const {
+    const double share = engine_.gpu_memory_utilization;
+    const engine* const known = find_engine(std::string_view(engine_.name));
+    const bool is_default = share == (known != nullptr ? *known : engine{}).gpu_memory_utilization;
+    if (!is_default) return share;  // an option asks for exactly this share
     const double weights_share = weights_ / static_cast<double>(pipeline) / device_.memory_bytes();
-    const double usual = engine_.gpu_memory_utilization;
-    // a smaller share than an engine's default is a request for exactly this share
-    const double cache_share = usual < 0.9 ? 0 : 1 - usual;
-    return std::max(usual, std::min(1.0, weights_share + cache_share));
+    return std::max(share, std::min(1.0, weights_share + 1 - share));
 }
 
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {

@@ -18,6 +18,7 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/output_file.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
@@ -29,7 +30,6 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/devices/device.hpp>
-#include <llmcost/files/output_file.hpp>
 #include <llmcost/graph/backward_graph.hpp>
 #include <llmcost/graph/execution_trace.hpp>
 #include <llmcost/graph/module_graph.hpp>

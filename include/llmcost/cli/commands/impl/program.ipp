@@ -20,12 +20,12 @@
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/output_file.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/help.hpp>
 #include <llmcost/cli/request/model_name.hpp>
-#include <llmcost/files/output_file.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>

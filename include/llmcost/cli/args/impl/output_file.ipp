@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/files/output_file.hpp>
+#include <llmcost/cli/args/output_file.hpp>
 
 #include <cerrno>
 #include <cstddef>

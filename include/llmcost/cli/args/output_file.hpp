@@ -16,5 +16,5 @@ void write_output_file(const std::string& path, std::string_view text);
 }  // namespace llmcost
 
 #ifndef LLMCOST_COMPILED
-#include <llmcost/files/impl/output_file.ipp>  // IWYU pragma: export
+#include <llmcost/cli/args/impl/output_file.ipp>  // IWYU pragma: export
 #endif
