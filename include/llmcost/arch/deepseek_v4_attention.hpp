@@ -177,6 +177,7 @@ struct indexer {
         tensor q = t.call("q_b_proj", linear{ctx.config.family[q_rank], heads * dim}, low);
         q = q.view({x.dim(0), x.dim(1), heads, dim}).transpose(1, 2);
         q = apply_rotary(t, q, rotary_angles.first, rotary_angles.second).transpose(1, 2);
+        const recorder::fused_kernel_guard selected{t, {.kind = fused_kernel_kind::index_selection}};
         const tensor scores = t.call("scorer", scorer{ctx}, q, entries, x);
         t.add_region_edge(workload_axis::total, top * w.rate);
         return t.topk(w.all > 0 ? t.masked_fill(scores) : scores, top < w.all ? top : w.all);

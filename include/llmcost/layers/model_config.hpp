@@ -137,9 +137,10 @@ struct model_config {
     std::int64_t head_dim = 0;
     std::int64_t rotary_dim = 0;  ///< number of rotated elements per head
     std::int64_t max_position_embeddings = 0;
-    std::int64_t scaled_context = 0;   ///< tokens with the RoPE scaling of the file; 0: `max_position_embeddings`
-    std::int64_t position_offset = 0;  ///< first used index of the position embedding table
-    std::int64_t sliding_window = 0;   ///< tokens, of sliding and chunked layers; 0: none
+    std::int64_t num_position_axes = 1;  ///< entries of `mrope_section`: time, height and width of a token
+    std::int64_t scaled_context = 0;     ///< tokens with the RoPE scaling of the file; 0: `max_position_embeddings`
+    std::int64_t position_offset = 0;    ///< first used index of the position embedding table
+    std::int64_t sliding_window = 0;     ///< tokens, of sliding and chunked layers; 0: none
     std::int64_t type_vocab_size = 0;
     std::int64_t embedding_size = 0;  ///< size of word embeddings, if not `hidden_size`; 0: `hidden_size`
     std::int64_t num_labels = 2;

@@ -39,6 +39,7 @@ struct sparse_indexer {
                                 t.call("wk", linear{attention.width, head_dim}, x));
         const tensor queries = apply_rotary(t, q),
                      keys = update_key_cache(t, apply_rotary(t, k.unsqueeze(2)).squeeze(2));
+        const recorder::fused_kernel_guard selected{t, {.kind = fused_kernel_kind::index_selection}};
         tensor scores =
             t.matmul(t.to(queries, dtype::float32), t.to(keys.transpose(-1, -2), dtype::float32).unsqueeze(1));
         scores = t.relu(t.mul_scalar(scores));

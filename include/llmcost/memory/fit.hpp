@@ -11,6 +11,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
 
@@ -96,9 +97,8 @@ struct fit_figures {
     return m.config.context_length() > 0 ? m.config.context_length() : max_input;
 }
 
-/// The largest workloads that fit for inference, within the memory fraction of the engine.
-[[nodiscard]] fit_figures fit_inference(const model& m, const workload& load, const engine_memory_profile& engine,
-                                        std::uint64_t bytes, maybe<count> stored = {});
+/// The largest workloads for which each rank fits, within the memory fraction of the engine.
+[[nodiscard]] fit_figures fit_inference(const rank_memory& ranks, const workload& load, std::uint64_t bytes);
 
 /// The largest workloads that fit for training.
 [[nodiscard]] fit_figures fit_training(const model& m, const workload& load, const training_plan& plan,

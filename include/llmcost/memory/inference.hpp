@@ -12,6 +12,7 @@
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/memory/block_pool.hpp>
+#include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 
@@ -22,8 +23,8 @@ namespace llmcost {
 /// The numbers are documented constants, not measurements of this machine. CUDA graph memory is not included.
 ///
 /// Source: pytorch#107667 (CUDA context); vLLM log, "non-torch memory"; vllm/config/cache.py (block size,
-/// utilization); tensorrt_llm/llmapi/llm_args.py, `KvCacheConfig`; sglang/srt/server_args.py, defaults for 80 GB
-/// devices.
+/// utilization); vllm/engine/arg_utils.py, `get_batch_defaults`; tensorrt_llm/llmapi/llm_args.py, `KvCacheConfig`;
+/// sglang/srt/server_args.py, defaults for 80 GB devices.
 struct engine_memory_profile {
     std::string_view name;
     std::uint64_t runtime_bytes;          ///< CUDA context, library workspaces and buffers
@@ -33,7 +34,13 @@ struct engine_memory_profile {
     bool has_paged_cache = true;          ///< false: the cache has exactly the size of the model's tensors
     bool is_from_log = false;             ///< `runtime_bytes` is taken from an engine log and includes activations
     bool has_hybrid_cache_manager =
-        false;  ///< frees tokens outside of a window, and pages recurrent states (`block_pool`)
+        false;                       ///< frees tokens outside of a window, and pages recurrent states (`block_pool`)
+    bool has_fused_kernels = false;  ///< attention, indexers and experts are kernels of the engine
+    std::int64_t vocabulary_multiple = 1;  ///< the vocabulary is padded to a multiple of this
+    std::int64_t max_num_seqs = 0;         ///< requests that the profile run samples; 0: no profile run
+    double sampler_buffers = 0;            ///< buffers of the sampler, each of max_num_seqs · vocab_size · 4 bytes
+    bool has_rotary_tables = false;        ///< stores cosines and sines of all positions, and latent attention absorbed
+    std::string_view small_batch_device{};  ///< a large device with the defaults of small ones
 };
 
 namespace detail {
@@ -50,11 +57,13 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
     {.name = "pytorch",      .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 0,
      .gpu_memory_utilization = 1.00, .has_paged_cache = false},
     {.name = "vllm",         .runtime_bytes = 133 * detail::MiB, .block_size = 16, .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 0.92, .has_hybrid_cache_manager = true},
+     .gpu_memory_utilization = 0.92, .has_hybrid_cache_manager = true, .has_fused_kernels = true,
+     .vocabulary_multiple = 64, .max_num_seqs = 1024, .sampler_buffers = 3.5, .has_rotary_tables = true,
+     .small_batch_device = "a100"},
     {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 1.00},
+     .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 0.90},
+     .gpu_memory_utilization = 0.90, .has_fused_kernels = true},
     {.name = "none",         .runtime_bytes = 0,                 .block_size = 1,  .max_num_batched_tokens = 0,
      .gpu_memory_utilization = 1.00, .has_paged_cache = false},
 };
@@ -66,6 +75,15 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
         if (profile.name == name) return &profile;
     return nullptr;
 }
+
+/// The profile of an engine with the defaults of a version and of a device.
+///
+/// Before vLLM 0.17 the sampler sorts all logits. vLLM's defaults are 8,192 tokens and 1,024 requests per step on
+/// devices with at least 70 GiB except the A100, and 2,048 tokens and 256 requests on others. `device_bytes` 0: the
+/// former. Source: vllm/v1/sample/ops/topk_topp_sampler.py, `apply_top_k_top_p`; vllm/engine/arg_utils.py,
+/// `get_batch_defaults`.
+[[nodiscard]] engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
+                                                          std::uint64_t device_bytes, std::string_view device_name);
 
 /// Size of the KV cache of one sequence: `bytes_per_token` · tokens + `bytes_per_sequence`.
 struct kv_cache_size {
@@ -89,29 +107,65 @@ struct inference_memory {
     count kv_cache_allocated_bytes{};  ///< allocated by the engine, in blocks and including windows not freed
     count peak_activation_bytes{};     ///< peak of the tensors of one step
     count runtime_bytes{};             ///< the engine's own memory, without CUDA graphs
+    count communication_bytes{};       ///< buffers of NCCL and of the engine's own all-reduce
 
     [[nodiscard]] constexpr count total_bytes() const {
-        return weight_bytes + kv_cache_allocated_bytes + peak_activation_bytes + runtime_bytes;
+        return weight_bytes + kv_cache_allocated_bytes + peak_activation_bytes + runtime_bytes + communication_bytes;
     }
+};
+
+/// The kernels with which a model is executed.
+struct engine_kernels {
+    bool are_fused = false;  ///< attention, index selection and experts are one kernel each: scores are not stored
+    std::int64_t expert_tensor_parallel_size = 1;  ///< devices over which each expert is divided
 };
 
 namespace detail {
 
 /// Peak bytes of one forward pass. Traces every layer.
-[[nodiscard]] count peak_activation_bytes_of_full_trace(const model& model, const workload& load);
+[[nodiscard]] count peak_activation_bytes_of_full_trace(const model& model, const workload& load,
+                                                        const engine_kernels& kernels = {});
 
 }  // namespace detail
 
 /// Peak bytes of the activations of one step.
 ///
 /// Attention is fused (`sdpa`) if the model supports it, otherwise `eager`.
-[[nodiscard]] count peak_activation_bytes(const model& model, workload load);
+[[nodiscard]] count peak_activation_bytes(const model& model, workload load, const engine_kernels& kernels = {});
+
+/// One rank of a divided model.
+struct inference_rank {
+    maybe<count> weight_bytes{};                      ///< default: all weights have the element type of the workload
+    const std::optional<block_pool>* pool = nullptr;  ///< the result of `block_pool_of`; default: computed
+    std::int64_t vocab_size = 0;                      ///< of the whole model; 0: of the given one
+    std::int64_t num_devices = 1;
+    std::int64_t expert_tensor_parallel_size = 1;
+};
+
+/// Peak bytes of the sampler in the profile run of vLLM, which fixes the memory of the KV cache.
+///
+///     sampler_buffers · max_num_seqs · vocab_size · 4 + (max_num_batched_tokens + max_num_seqs) · hidden_size · bytes
+///     + cuBLAS workspace (32 MiB on Hopper).
+///
+/// Logits have half a buffer in 16 bits and one in float32. Before vLLM 0.17, a sort adds values, indices (2), an
+/// initial order (2) and CUB's alternate buffers (3): 9.5. Later, probabilities and random numbers add 2: 3.5.
+/// Source: vllm/v1/worker/gpu_model_runner.py, `_dummy_sampler_run`; aten/src/ATen/native/cuda/SortStable.cu,
+/// `segmented_sort_pairs`; aten/src/ATen/cuda/CUDABlas.cpp, `parseChosenWorkspaceSize`.
+[[nodiscard]] count sampler_peak_bytes(const model& model, const workload& load, const engine_memory_profile& engine,
+                                       std::int64_t vocab_size);
+
+/// Buffers of collectives of one of `num_devices` devices in a node.
+///
+/// Source: vLLM logs with 2 devices (non-torch memory 0.54 and 0.55 GiB, 0.13 GiB with one); with 4 and 8 devices of an
+/// H200, memory limit − weights − KV cache − profile of Llama-3.3-70B, Ministral-3-14B and Qwen3-235B.
+[[nodiscard]] count communication_bytes_of(std::int64_t num_devices);
 
 /// The block pool of a decoder in an engine with a hybrid cache manager; none without one, or without a KV cache.
 ///
-/// It depends on the element types of the workload, not on its sizes.
+/// It depends on the element types of the workload, not on its sizes. `layers`: those of a pipeline stage.
 [[nodiscard]] std::optional<block_pool> block_pool_of(const model& model, const workload& load,
-                                                      const engine_memory_profile& engine);
+                                                      const engine_memory_profile& engine,
+                                                      layer_range layers = all_layers);
 
 /// Memory of `load.batch` sequences at the step that reads `load.sequence` tokens after `load.past`.
 ///
@@ -120,18 +174,17 @@ namespace detail {
 ///
 /// An engine with a hybrid cache manager allocates `block_pool::request_bytes` for a decoder. Elsewhere, blocks outside
 /// the window are freed if all layers slide, and one extra block per sequence is added instead of rounding up. Prompts
-/// longer than `max_num_batched_tokens` are prefilled in chunks. `stored_weight_bytes`: weight bytes of a quantized
-/// checkpoint. Default: all weights have one element type. `pool`: the result of `block_pool_of`, for repeated calls.
-/// Default: computed. All results are in bytes. Throws: `description_error` if the model has no forward pass for this
-/// workload. Source: vllm/v1/core/kv_cache_utils.py, `get_max_concurrency_for_kv_cache_config`.
+/// longer than `max_num_batched_tokens` are prefilled in chunks. An engine with a profile run reserves its peak for a
+/// model with a vocabulary, whatever the workload. All results are in bytes. Throws: `description_error` if the model
+/// has no forward pass for this workload. Source: vllm/v1/core/kv_cache_utils.py,
+/// `get_max_concurrency_for_kv_cache_config`; vllm/v1/worker/gpu_worker.py, `determine_available_memory`.
 [[nodiscard]] inference_memory inference_memory_of(const model& model, const workload& load,
                                                    const engine_memory_profile& engine,
-                                                   maybe<count> stored_weight_bytes = {},
-                                                   const std::optional<block_pool>* pool = nullptr);
+                                                   const inference_rank& rank = {});
 
 /// Number of KV cache blocks that fit into `device_bytes`.
 ///
-///     bytes = device_bytes · gpu_memory_utilization − weights − peak activations − runtime
+///     bytes = device_bytes · gpu_memory_utilization − weights − peak activations − runtime − communication
 ///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
 ///
 /// Returns nothing if the engine has no paged cache. Without a hybrid cache manager, returns nothing if the cache is
@@ -139,7 +192,8 @@ namespace detail {
 /// vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
 [[nodiscard]] maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
                                                             const engine_memory_profile& engine,
-                                                            const inference_memory& memory, std::uint64_t device_bytes);
+                                                            const inference_memory& memory, std::uint64_t device_bytes,
+                                                            const std::optional<block_pool>* pool = nullptr);
 
 }  // namespace llmcost
 

@@ -24,7 +24,19 @@ struct kv_cache_layer {
     friend constexpr bool operator==(const kv_cache_layer&, const kv_cache_layer&) = default;
 };
 
-/// The cache of each layer of a model. Layers without a cache are omitted.
+/// Consecutive decoder layers: `first` to `first + size − 1`.
+struct layer_range {
+    std::int64_t first = 0;
+    std::int64_t size = 0;
+
+    [[nodiscard]] constexpr bool contains(std::int64_t layer) const noexcept {
+        return layer >= first && layer - first < size;
+    }
+};
+
+inline constexpr layer_range all_layers{.first = 0, .size = max_input};
+
+/// The cache of each layer of a model. Layers without a cache, and those outside of `range`, are omitted.
 ///
 /// The tensors of three prefills determine a layer: what the second token adds is `bytes_per_token`, what does not grow
 /// is a state, and what stops to grow has a window. Convolution states have one column less than in Transformers: the
@@ -32,7 +44,8 @@ struct kv_cache_layer {
 /// Keys of an indexer of sparse attention have 8 bits, and a float32 scale for each 128 elements.
 /// Source: vllm/model_executor/layers/mamba/mamba_utils.py, `MambaStateShapeCalculator`, `MambaStateDtypeCalculator`;
 /// transformers/cache_utils.py, `DynamicSlidingWindowLayer` (stores window − 1 tokens).
-[[nodiscard]] std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, const workload& load);
+[[nodiscard]] std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, const workload& load,
+                                                             layer_range range = all_layers);
 
 }  // namespace llmcost
 

@@ -61,6 +61,7 @@ struct tape_node {
     std::uint64_t backward_temporary_bytes = 0;  ///< bytes of temporaries in backward
     std::int32_t region = -1;                    ///< index of the checkpointed module that contains it; -1: none
     std::int32_t attention_id = -1;              ///< index of the core attention that contains it; -1: none
+    std::int32_t kernel_id = -1;                 ///< index in `tape::kernels` of the kernel that contains it; -1: none
     bool has_backward = false;
     bool in_place = false;
     bool is_autograd_function = false;  ///< no operation: the start of a `torch.autograd.Function`'s backward
@@ -76,10 +77,11 @@ struct tape {
     std::vector<tape_node> nodes;
     /// paths of the modules that activation checkpointing wraps: outermost list items
     std::vector<std::string> regions;
-    std::int32_t num_attentions = 0;  ///< number of core attentions
-    std::uint64_t buffer_bytes = 0;   ///< bytes of module buffers
-    std::int32_t output = -1;         ///< output tensor of the model; -1: none is stored
-    std::int32_t loss = -1;           ///< tensor at which backward starts
+    std::vector<fused_kernel> kernels{};  ///< attention, index selection and experts, which engines run as one kernel
+    std::int32_t num_attentions = 0;      ///< number of core attentions
+    std::uint64_t buffer_bytes = 0;       ///< bytes of module buffers
+    std::int32_t output = -1;             ///< output tensor of the model; -1: none is stored
+    std::int32_t loss = -1;               ///< tensor at which backward starts
 };
 
 namespace detail {
@@ -147,8 +149,9 @@ private:
     std::vector<open_module> open_;
     std::string path_;
     int list_depth_ = 0;
-    std::vector<bool> is_attention_kernel_;  ///< open fused kernels: whether each is an attention
+    std::vector<fused_kernel_kind> open_kernels_;
     int attention_depth_ = 0;
+    int kernel_depth_ = 0;
     std::vector<std::int32_t> tensor_indices_;  ///< tensor index by storage id
     parameter_names names_;
     std::vector<bool> is_parameter_read_;

@@ -28,7 +28,10 @@ public:
     fused_listener(std::vector<model_kernel>& out, const execution& execution) : module_listener(out, execution) {}
 
     void on_fused_kernel_begin(const recorder& r, const fused_kernel& part) override;
-    void on_fused_kernel_end(const recorder&) override { --fused_depth_; }
+    void on_fused_kernel_end(const recorder&) override {
+        if (!is_in_index_selection_) --fused_depth_;
+        is_in_index_selection_ = false;
+    }
     void on_storage_renamed(const recorder& r, std::int32_t old_storage, std::int32_t new_storage) override;
 
     void on_op(const recorder& r, const operation& o) override;
@@ -94,6 +97,7 @@ private:
     bool last_is_shared_ = false;
     std::int32_t chain_last_storage_ = tensor::no_storage_id;
     int fused_depth_ = 0;
+    bool is_in_index_selection_ = false;  ///< its operations are not merged into one kernel: none was measured
 };
 
 }  // namespace llmcost::detail

@@ -10,7 +10,7 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
-#include <llmcost/serving/parallel_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 
 namespace llmcost {
 

@@ -7,11 +7,11 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/step_time_model.hpp>

@@ -68,8 +68,9 @@ enum class fused_kernel_kind : std::uint8_t {
     latent_attention,  ///< attention from queries and cached low-rank vectors (MLA), including their expansion
     /// attention with a decaying state per head (state-space duality, gated delta rule), per chunk or per token
     linear_attention,
-    experts,  ///< the expert MLPs, from dispatch to combine
-    cache     ///< appends new keys or values to the KV cache
+    experts,          ///< the expert MLPs, from dispatch to combine
+    index_selection,  ///< scores of an indexer and its selected tokens (sparse attention)
+    cache             ///< appends new keys or values to the KV cache
 };
 
 /// Sizes of a fused kernel. Sizes that do not apply to its kind are 0.

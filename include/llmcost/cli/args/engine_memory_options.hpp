@@ -45,6 +45,21 @@ inline constexpr option_spec engine_memory{
     .help =
         "memory of the engine as in its log: activation peak and non-PyTorch memory "
         "(default: computed)"};
+inline constexpr option_spec memory_engine_version{
+    .name = "--engine-version",
+    .value = "VERSION",
+    .type = value_type::text,
+    .help = "version of vllm, whose memory depends on it (default: newest)"};
+inline constexpr option_spec memory_num_batched_tokens{
+    .name = "--max-num-batched-tokens",
+    .value = "N",
+    .type = value_type::number,
+    .help = "vllm: maximum tokens per step (default 8192; 2048 on devices below 70 GiB)"};
+inline constexpr option_spec memory_num_seqs{
+    .name = "--max-num-seqs",
+    .value = "N",
+    .type = value_type::number,
+    .help = "vllm: maximum running requests (default 1024; 256 on devices below 70 GiB)"};
 inline constexpr option_spec memory_sequence = [] {
     option_spec row = option::sequence;
     row.aliases[3] = "--max-model-len";
@@ -52,6 +67,11 @@ inline constexpr option_spec memory_sequence = [] {
 }();
 
 }  // namespace option
+
+/// The options of an engine's memory management.
+inline constexpr std::array engine_memory_options{
+    option::allocator,     option::memory_engine_version,     option::utilization,
+    option::engine_memory, option::memory_num_batched_tokens, option::memory_num_seqs};
 
 /// The options of an inference step that accept lists.
 inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::memory_sequence),

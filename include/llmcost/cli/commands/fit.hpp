@@ -36,6 +36,7 @@ namespace llmcost::cli {
 namespace option {
 
 inline constexpr option_spec fit_devices{.name = "--devices",
+                                         .aliases = {"--tp", "--tensor-parallel-size"},
                                          .value = "N",
                                          .type = value_type::number,
                                          .help = "tensor-parallel devices; results are per device (default 1)"};
@@ -62,12 +63,6 @@ struct fit_response {
     std::string assumptions{};                         ///< of a training step: `bf16, sdpa, adamw`
 };
 
-/// The tensor-parallel shard of a model, and the bytes of its stored weights on one device.
-struct sharded_model {
-    model subject;
-    maybe<count> stored;
-};
-
 }  // namespace detail
 
 /// Runs `llmcost fit`.
@@ -80,8 +75,7 @@ inline constexpr std::array fit_options = concatenate(
     with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::training}),
     without_first_section(training_options), std::array{option::fit_devices},
     with_section("Hardware and engine",
-                 concatenate(device_list_options, std::array{option::allocator, option::utilization,
-                                                             option::engine_memory, option::network})),
+                 concatenate(device_list_options, engine_memory_options, std::array{option::network})),
     with_section("Cost", std::array{option::price}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,10 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/kv_cache_layers.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 
@@ -35,11 +39,14 @@ struct memory_request {
     engine_memory_profile profile{};
     memory_limit limit{};
     output_format format = output_format::text;
+    inference_sharding sharding{};
 };
 
 /// The memory of one workload.
 struct memory_response {
-    inference_memory memory{};
+    inference_memory memory{};  ///< of each rank of the stage with the most
+    std::int64_t stage = 0;
+    layer_range layers{};                 ///< of this stage
     maybe<kv_cache_capacity> capacity{};  ///< KV cache that the memory limit leaves; none without a limit
 };
 
@@ -59,11 +66,6 @@ workload memory_workload(const arguments& args);
 ///
 /// Throws: `unsupported` for a quantization whose layout is not known.
 void warn_on_weights(const parsed_model& read, const streams& io);
-/// The bytes of weights that a checkpoint stores in several element types; none for a single type.
-inline maybe<count> stored_weight_bytes(const parsed_model& read) {
-    return read.stored.is_applied ? maybe<count>{read.stored.bytes.total} : maybe<count>{};
-}
-
 struct memory_component {
     std::string_view name;
     std::string_view label;
@@ -73,8 +75,8 @@ struct memory_component {
 std::vector<memory_component> memory_components(const inference_memory& m);
 
 /// The columns of a table of workloads.
-inline constexpr std::array<std::string_view, 6> memory_columns{"weights",          "cache",   "cache_allocated",
-                                                                "activations_peak", "runtime", "total"};
+inline constexpr std::array<std::string_view, 7> memory_columns{
+    "weights", "cache", "cache_allocated", "activations_peak", "runtime", "communication", "total"};
 
 svg_picture memory_picture(const parsed_model& read, const workload& load, const inference_memory& m,
                            const memory_limit& limit);
@@ -87,9 +89,8 @@ svg_picture memory_picture(const parsed_model& read, const workload& load, const
 inline constexpr std::array memory_options = concatenate(
     with_section("Model", model_options), with_section("Workload", memory_lists),
     with_section("Multimodal inputs", multimodal_options),
-    with_section(
-        "Hardware and engine",
-        concatenate(device_list_options, std::array{option::allocator, option::utilization, option::engine_memory})),
+    with_section("Hardware and engine", concatenate(device_list_options, engine_memory_options)),
+    with_section("Parallelism", rank_options),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Cost", std::array{option::price}), with_section("Output", std::array{option::format, option::plot}),

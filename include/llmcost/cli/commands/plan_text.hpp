@@ -20,9 +20,9 @@
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/latency/operand_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/simulation/deployment_search.hpp>
 #include <llmcost/simulation/request.hpp>

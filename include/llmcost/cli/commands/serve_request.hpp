@@ -49,11 +49,6 @@ inline constexpr option_spec slo_at{.name = "--slo-at",
                                         "(default 0.95)"};
 inline constexpr option_spec sweep{.name = "--sweep",
                                    .help = "evaluate concurrency 1, 2, 4 ... up to the memory limit"};
-inline constexpr option_spec pp{.name = "--pp",
-                                .aliases = {"--pipeline-parallel-size"},
-                                .value = "N",
-                                .type = value_type::number,
-                                .help = "pipeline-parallel size (default 1)"};
 inline constexpr option_spec chunk{.name = "--chunk",
                                    .value = "N",
                                    .type = value_type::number,

@@ -25,10 +25,10 @@
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/latency/operand_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/text/messages.hpp>

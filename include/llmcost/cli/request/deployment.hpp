@@ -24,13 +24,13 @@
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 
 // A deployment: a model, a device, and the execution by an inference engine.
@@ -103,6 +103,11 @@ inline constexpr option_spec dp{.name = "--dp",
                                 .help = "data-parallel ranks with separate requests (default 1)"};
 inline constexpr option_spec ep{
     .name = "--ep", .value = "N", .type = value_type::number, .help = "expert-parallel size (default 1)"};
+inline constexpr option_spec pp{.name = "--pp",
+                                .aliases = {"--pipeline-parallel-size"},
+                                .value = "N",
+                                .type = value_type::number,
+                                .help = "pipeline-parallel size (default 1)"};
 inline constexpr option_spec network{.name = "--network",
                                      .value = "GBPS|NAME",
                                      .type = value_type::text,

@@ -7,16 +7,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/layers/model_config.hpp>
-#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -43,15 +42,14 @@ LLMCOST_INLINE double interpolated_limit(const std::vector<known_requirement>& k
 
 namespace llmcost {
 
-LLMCOST_INLINE fit_figures fit_inference(const model& m, const workload& load, const engine_memory_profile& engine,
-                                         std::uint64_t bytes, maybe<count> stored) {
-    const auto available_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * engine.gpu_memory_utilization);
-    const std::optional<block_pool> pool = block_pool_of(m, load, engine);
+LLMCOST_INLINE fit_figures fit_inference(const rank_memory& ranks, const workload& load, std::uint64_t bytes) {
+    const auto available_bytes =
+        static_cast<std::uint64_t>(static_cast<double>(bytes) * ranks.engine().gpu_memory_utilization);
     const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch;
         changed.sequence = sequence;
-        return inference_memory_of(m, changed, engine, stored, &pool);
+        return ranks.largest(changed);
     };
     fit_figures out;
     const inference_memory requested_memory = memory_for(load.batch, load.sequence);
@@ -62,12 +60,12 @@ LLMCOST_INLINE fit_figures fit_inference(const model& m, const workload& load, c
         known_requirement{load.batch, out.needed},
         fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
     out.max_context = find_largest_fit(
-        available_bytes, longest_context(m) - load.past,
+        available_bytes, longest_context(ranks.shard()) - load.past,
         [&](std::int64_t n) { return memory_for(load.batch, n).total_bytes(); },
         known_requirement{load.sequence, out.needed},
         fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
     const inference_memory one = load.batch == 1 ? requested_memory : memory_for(1, load.sequence);
-    const count fixed = one.weight_bytes + one.runtime_bytes + one.peak_activation_bytes;
+    const count fixed = one.weight_bytes + one.runtime_bytes + one.communication_bytes + one.peak_activation_bytes;
     if (one.kv_cache_allocated_bytes != count{} && fixed < count(available_bytes))
         out.max_concurrency =
             static_cast<std::int64_t>(((count(available_bytes) - fixed) / one.kv_cache_allocated_bytes).to_64());

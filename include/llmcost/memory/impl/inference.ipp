@@ -5,13 +5,18 @@
 #include <llmcost/memory/inference.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/analysis/layer_run.hpp>
 #include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
@@ -33,11 +38,24 @@ namespace llmcost::detail {
     return count_model(model, load).cache_bytes;
 }
 
+/// Workspace of the fused experts of vLLM, in elements.
+///
+///     tokens · num_experts_per_tok · (max(intermediate_size, hidden_size) + max(2 · intermediate_size, hidden_size)).
+///
+/// Source: vllm/model_executor/layers/fused_moe/fused_moe.py, `TritonExperts.workspace_shapes`.
+[[nodiscard]] LLMCOST_INLINE count expert_workspace_elements(const fused_kernel& experts,
+                                                             std::int64_t expert_tensor_parallel_size) {
+    const std::int64_t intermediate = experts.intermediate_size / expert_tensor_parallel_size;
+    return count(experts.num_tokens) * count(experts.num_experts_per_tok) *
+           (count(std::max(intermediate, experts.hidden_size)) +
+            count(std::max(2 * intermediate, experts.hidden_size)));
+}
+
 /// Peak bytes of the tensors of a traced forward pass.
 ///
-/// A tensor is live from the operation that writes it to the last operation that reads it.
-/// Cached tensors are not counted.
-[[nodiscard]] LLMCOST_INLINE count peak_live_bytes(const tape& pass) {
+/// A tensor is live from the operation that writes it to the last operation that reads it. Cached tensors are not
+/// counted. With the kernels of an engine, neither are those that only operations of one kernel write and read.
+[[nodiscard]] LLMCOST_INLINE count peak_live_bytes(const tape& pass, const engine_kernels& kernels, dtype activations) {
     std::uint64_t live_bytes = 0;
     std::uint64_t peak_bytes = 0;
     std::vector<bool> is_live(pass.tensors.size(), false);
@@ -45,55 +63,81 @@ namespace llmcost::detail {
     const auto tensor = [&](std::int32_t id) -> const tape_tensor& {
         return pass.tensors[static_cast<std::size_t>(id)];
     };
+    const auto kernel_of = [&](std::int32_t node) {
+        return node < 0 ? -1 : pass.nodes[static_cast<std::size_t>(node)].kernel_id;
+    };
+    const auto is_internal = [&](std::int32_t id) {
+        const std::int32_t kernel = kernel_of(tensor(id).producer);
+        return kernels.are_fused && kernel >= 0 && kernel == kernel_of(tensor(id).last_read);
+    };
+    // the experts of an engine return one vector per token, also if the reference returns one per token and expert
+    const auto stored_bytes = [&](std::int32_t id) {
+        const std::int32_t kernel = kernel_of(tensor(id).producer);
+        if (!kernels.are_fused || kernel < 0) return tensor(id).bytes;
+        const fused_kernel& part = pass.kernels[static_cast<std::size_t>(kernel)];
+        if (part.kind != fused_kernel_kind::experts) return tensor(id).bytes;
+        const count output = bytes_of(count(part.num_tokens) * count(part.hidden_size), activations);
+        return std::min(tensor(id).bytes, output.to_64());
+    };
     const auto allocate = [&](std::int32_t id) {
-        if (id < 0 || is_live[static_cast<std::size_t>(id)] || tensor(id).is_cached) return;
+        if (id < 0 || is_live[static_cast<std::size_t>(id)] || tensor(id).is_cached || is_internal(id)) return;
         is_live[static_cast<std::size_t>(id)] = true;
-        live_bytes += tensor(id).bytes;
+        live_bytes += stored_bytes(id);
     };
     const auto free_after_last_read = [&](std::int32_t id, std::size_t node) {
         if (id < 0 || !is_live[static_cast<std::size_t>(id)] || id == pass.output) return;
         if (tensor(id).last_read > static_cast<std::int32_t>(node)) return;
         is_live[static_cast<std::size_t>(id)] = false;
-        live_bytes -= tensor(id).bytes;
+        live_bytes -= stored_bytes(id);
     };
 
     for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
         const tape_node& node = pass.nodes[i];
         allocate(node.output);
-        peak_bytes = std::max(peak_bytes, live_bytes);
+        std::uint64_t workspace_bytes = 0;
+        if (kernels.are_fused && node.kernel_id >= 0) {
+            const fused_kernel& kernel = pass.kernels[static_cast<std::size_t>(node.kernel_id)];
+            if (kernel.kind == fused_kernel_kind::experts)
+                workspace_bytes =
+                    bytes_of(expert_workspace_elements(kernel, kernels.expert_tensor_parallel_size), activations)
+                        .to_64();
+        }
+        peak_bytes = std::max(peak_bytes, live_bytes + workspace_bytes);
         for (const tape_edge& input : node.inputs) free_after_last_read(input.tensor, i);
         free_after_last_read(node.output, i);
     }
     return count(peak_bytes);
 }
 
-LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, const workload& load) {
+LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, const workload& load,
+                                                         const engine_kernels& kernels) {
     tape pass;
     tape_listener listener{pass};
     trace t{with_storage_types(load, storage_types_of(model, load)), &listener};
     pass.output = listener.tensor_id(model.forward(t));
-    return peak_live_bytes(pass);
+    return peak_live_bytes(pass, kernels, storage_types_of(model, load).activations);
 }
 
 /// Peak bytes of one forward pass. Traces two and three repetitions of the longest run of equal layers.
 ///
 /// If both have the same peak, the entire model has this peak. Otherwise every layer is traced.
-[[nodiscard]] LLMCOST_INLINE count peak_activation_bytes_of_folded_trace(const model& model, const workload& load) {
+[[nodiscard]] LLMCOST_INLINE count peak_activation_bytes_of_folded_trace(const model& model, const workload& load,
+                                                                         const engine_kernels& kernels) {
     constexpr std::int64_t max_repetitions = 3;
     const layer_run run = longest_layer_run(model.config.layers, model.config.num_hidden_layers, max_repetitions);
     const bool can_fold = run.repetitions > max_repetitions && model.policy == nullptr;
     if (can_fold) {
         try {
             const count shorter =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load);
+                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load, kernels);
             const count longer =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions), load);
+                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions), load, kernels);
             if (shorter == longer) return longer;
         } catch (const description_error&) {
             // The model is not valid with fewer layers. Trace every layer.
         }
     }
-    return peak_activation_bytes_of_full_trace(model, load);
+    return peak_activation_bytes_of_full_trace(model, load, kernels);
 }
 
 /// The largest step of a chunked prefill of `load`: at most `max_num_batched_tokens` new tokens.
@@ -106,6 +150,38 @@ LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, con
     chunk.batch = std::max<std::int64_t>(1, max_tokens / chunk.sequence);
     chunk.past = load.past + load.sequence - chunk.sequence;
     return chunk;
+}
+
+/// Peak bytes of the forward pass of the profile run: one sequence of as many tokens as a step has.
+///
+/// A model with fewer positions has shorter sequences.
+[[nodiscard]] LLMCOST_INLINE count profiled_forward_peak_bytes(const model& model, workload load,
+                                                               const engine_memory_profile& engine,
+                                                               const engine_kernels& kernels) {
+    const std::int64_t positions = model.config.context_length();
+    load.past = 0;
+    load.sequence = engine.max_num_batched_tokens;
+    load.batch = 1;
+    if (positions > 0 && load.sequence > positions) {
+        load.batch = load.sequence / positions;
+        load.sequence = positions;
+    }
+    load.head = logits::last;
+    return peak_activation_bytes(model, load, kernels);
+}
+
+/// Whether `version`, such as `0.16.0` or `v0.16.0+cu130`, is earlier than `limit`.
+[[nodiscard]] LLMCOST_INLINE bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit) {
+    if (!version.empty() && version.front() == 'v') version.remove_prefix(1);
+    std::array<int, 2> numbers{};
+    const char* next = version.data();
+    const char* const end = version.data() + version.size();
+    for (int& number : numbers) {
+        const auto [rest, problem] = std::from_chars(next, end, number);
+        if (problem != std::errc{}) break;
+        next = rest != end && *rest == '.' ? rest + 1 : end;
+    }
+    return numbers < limit;
 }
 
 }  // namespace llmcost::detail
@@ -121,41 +197,70 @@ namespace llmcost {
     return {.bytes_per_token = per_token, .bytes_per_sequence = per_sequence};
 }
 
-LLMCOST_INLINE count peak_activation_bytes(const model& model, workload load) {
+LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
+                                                           std::uint64_t device_bytes, std::string_view device_name) {
+    if (profile.max_num_seqs == 0) return profile;
+    constexpr std::uint64_t large_device = std::uint64_t{70} << 30;
+    const bool is_exception = device_name.find(profile.small_batch_device) != std::string_view::npos;
+    if (device_bytes != 0 && (device_bytes < large_device || is_exception)) {
+        profile.max_num_batched_tokens = 2048;
+        profile.max_num_seqs = 256;
+    }
+    constexpr double sorting_sampler = 9.5;
+    if (!version.empty() && detail::is_earlier_version(version, {0, 17})) profile.sampler_buffers = sorting_sampler;
+    return profile;
+}
+
+LLMCOST_INLINE count peak_activation_bytes(const model& model, workload load, const engine_kernels& kernels) {
     load.uses_workload_dtypes = true;
     try {
         load.implementation = attention_implementation::sdpa;
-        return detail::peak_activation_bytes_of_folded_trace(model, load);
+        return detail::peak_activation_bytes_of_folded_trace(model, load, kernels);
     } catch (const description_error&) {
         load.implementation = attention_implementation::eager;
-        return detail::peak_activation_bytes_of_folded_trace(model, load);
+        return detail::peak_activation_bytes_of_folded_trace(model, load, kernels);
     }
 }
 
+LLMCOST_INLINE count sampler_peak_bytes(const model& model, const workload& load, const engine_memory_profile& engine,
+                                        std::int64_t vocab_size) {
+    constexpr std::uint64_t cublas_workspace = 32 * detail::MiB;
+    const count hidden = count(engine.max_num_batched_tokens + engine.max_num_seqs) * count(model.config.hidden_size);
+    const auto buffers = static_cast<std::uint64_t>(2 * engine.sampler_buffers);  // in halves
+    return count(buffers) * count(engine.max_num_seqs) * count(vocab_size) * count(2) +
+           bytes_of(hidden, storage_types_of(model, load).activations) + count(cublas_workspace);
+}
+
+LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices) {
+    if (num_devices <= 1) return {};
+    const std::uint64_t mebibytes = num_devices <= 2 ? 430 : num_devices <= 4 ? 550 : 890;
+    return count(mebibytes * detail::MiB);
+}
+
 LLMCOST_INLINE std::optional<block_pool> block_pool_of(const model& model, const workload& load,
-                                                       const engine_memory_profile& engine) {
+                                                       const engine_memory_profile& engine, layer_range range) {
     if (!engine.has_hybrid_cache_manager || model.config.encoder.num_hidden_layers > 0) return std::nullopt;
-    const std::vector<kv_cache_layer> layers = kv_cache_layers_of(model, load);
+    const std::vector<kv_cache_layer> layers = kv_cache_layers_of(model, load, range);
     if (layers.empty()) return std::nullopt;
     return block_pool(layers, engine.block_size, engine.max_num_batched_tokens);
 }
 
 LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const workload& load,
-                                                    const engine_memory_profile& engine,
-                                                    maybe<count> stored_weight_bytes,
-                                                    const std::optional<block_pool>* pool) {
+                                                    const engine_memory_profile& engine, const inference_rank& rank) {
     const model_metrics metrics = count_model(model, load);
     inference_memory memory;
-    memory.weight_bytes = stored_weight_bytes.value_or(metrics.weight_bytes);
+    memory.weight_bytes = rank.weight_bytes.value_or(metrics.weight_bytes);
     memory.kv_cache_bytes = metrics.cache_bytes;
     memory.kv_cache_allocated_bytes = metrics.cache_bytes;
     memory.runtime_bytes = count(engine.runtime_bytes);
+    if (engine.max_num_seqs > 0 && !engine.is_from_log)
+        memory.communication_bytes = communication_bytes_of(rank.num_devices);
 
     const std::int64_t num_tokens = load.past + load.sequence;
     const bool has_cache = metrics.cache_elements != count{};
     std::optional<block_pool> own_pool;
-    if (has_cache && pool == nullptr) own_pool = block_pool_of(model, load, engine);
-    const std::optional<block_pool>& hybrid_pool = pool != nullptr ? *pool : own_pool;
+    if (has_cache && rank.pool == nullptr) own_pool = block_pool_of(model, load, engine);
+    const std::optional<block_pool>& hybrid_pool = rank.pool != nullptr ? *rank.pool : own_pool;
     if (has_cache && hybrid_pool) {
         memory.kv_cache_allocated_bytes = count(load.batch) * hybrid_pool->request_bytes(num_tokens);
     } else if (has_cache && engine.has_paged_cache) {
@@ -173,22 +278,32 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
         }
     }
 
-    if (!engine.is_from_log)
-        memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine));
+    if (engine.is_from_log) return memory;
+    const engine_kernels kernels{.are_fused = engine.has_fused_kernels,
+                                 .expert_tensor_parallel_size = rank.expert_tensor_parallel_size};
+    memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine), kernels);
+    if (engine.max_num_seqs > 0 && has_cache && model.config.vocab_size > 0) {
+        const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
+        memory.peak_activation_bytes =
+            std::max({memory.peak_activation_bytes, detail::profiled_forward_peak_bytes(model, load, engine, kernels),
+                      sampler_peak_bytes(model, load, engine, vocab_size)});
+    }
     return memory;
 }
 
 LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
                                                              const engine_memory_profile& engine,
-                                                             const inference_memory& memory,
-                                                             std::uint64_t device_bytes) {
+                                                             const inference_memory& memory, std::uint64_t device_bytes,
+                                                             const std::optional<block_pool>* given_pool) {
     const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
     const count usable_bytes(static_cast<std::uint64_t>(usable));
-    const count used_bytes = memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes;
+    const count used_bytes =
+        memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes + memory.communication_bytes;
 
     kv_cache_capacity capacity;
     if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
-    if (const std::optional<block_pool> pool = block_pool_of(model, load, engine)) {
+    if (const std::optional<block_pool> pool =
+            given_pool != nullptr ? *given_pool : block_pool_of(model, load, engine)) {
         capacity.num_blocks = pool->num_blocks_in(capacity.bytes);
         capacity.num_tokens = pool->num_tokens_in(capacity.num_blocks);
         capacity.num_groups = static_cast<std::int64_t>(pool->groups().size());

@@ -5,8 +5,10 @@
 #include <llmcost/memory/kv_cache_layers.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
@@ -48,6 +50,13 @@ namespace llmcost::detail {
     return elements + elements / count(128) * count(4);
 }
 
+/// The index of a layer: 3 of `model.layers.3`; 0 outside of a list.
+[[nodiscard]] LLMCOST_INLINE std::int64_t layer_index(const std::string& path) {
+    std::int64_t index = 0;
+    (void)std::from_chars(path.data() + path.rfind('.') + 1, path.data() + path.size(), index);
+    return index;
+}
+
 /// The cache entries after a prefill of `num_tokens` tokens of one sequence.
 [[nodiscard]] LLMCOST_INLINE std::vector<kv_cache_entry> kv_cache_after_prefill(const model& m, workload load,
                                                                                 std::int64_t num_tokens) {
@@ -61,7 +70,7 @@ namespace llmcost::detail {
 
 namespace llmcost {
 
-LLMCOST_INLINE std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, const workload& load) {
+LLMCOST_INLINE std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, const workload& load, layer_range range) {
     const storage_types types = storage_types_of(m, load);
     const dtype recurrent_type =
         m.config.recurrent_state_dtype == dtype::unspecified ? types.activations : m.config.recurrent_state_dtype;
@@ -74,6 +83,7 @@ LLMCOST_INLINE std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, co
 
     std::vector<kv_cache_layer> layers;
     for (std::size_t i = 0; i < one.size() && i < two.size() && i < many.size(); ++i) {
+        if (!range.contains(detail::layer_index(one[i].path))) continue;
         kv_cache_layer layer;
         std::vector<std::vector<std::int64_t>> states;
         count elements_per_token, elements_of_many, index_bytes_per_token;

@@ -24,6 +24,15 @@
 
 namespace llmcost::detail {
 
+[[nodiscard]] LLMCOST_INLINE bool is_attention(fused_kernel_kind kind) {
+    return kind == fused_kernel_kind::attention || kind == fused_kernel_kind::latent_attention;
+}
+
+/// Whether an inference engine runs the operations as one kernel, or with a workspace of its own.
+[[nodiscard]] LLMCOST_INLINE bool is_engine_kernel(fused_kernel_kind kind) {
+    return is_attention(kind) || kind == fused_kernel_kind::index_selection || kind == fused_kernel_kind::experts;
+}
+
 LLMCOST_INLINE void tape_listener::on_module_enter(const recorder&, const module_info& m) {
     open_.push_back({path_.size(), out_.parameters.size(), wraps(m)});
     const std::string_view name = m.name;
@@ -56,6 +65,7 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
     n.region = region();
     if (o.kind == op::attention && attention_depth_ == 0) ++out_.num_attentions;
     if (o.kind == op::attention || attention_depth_ > 0) n.attention_id = out_.num_attentions - 1;
+    if (kernel_depth_ > 0) n.kernel_id = static_cast<std::int32_t>(out_.kernels.size()) - 1;
     n.inputs.reserve(static_cast<std::size_t>(o.input_count) + pending_parameter_edges_.size());
     n.saved.reserve(saved_.size());
     for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(edge_to(*o.inputs[i]));
@@ -106,14 +116,15 @@ LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const t
 }
 
 LLMCOST_INLINE void tape_listener::on_fused_kernel_begin(const recorder&, const fused_kernel& part) {
-    is_attention_kernel_.push_back(part.kind == fused_kernel_kind::attention ||
-                                   part.kind == fused_kernel_kind::latent_attention);
-    if (is_attention_kernel_.back() && attention_depth_++ == 0) ++out_.num_attentions;
+    open_kernels_.push_back(part.kind);
+    if (is_attention(part.kind) && attention_depth_++ == 0) ++out_.num_attentions;
+    if (is_engine_kernel(part.kind) && kernel_depth_++ == 0) out_.kernels.push_back(part);
 }
 
 LLMCOST_INLINE void tape_listener::on_fused_kernel_end(const recorder&) {
-    if (is_attention_kernel_.back()) --attention_depth_;
-    is_attention_kernel_.pop_back();
+    if (is_attention(open_kernels_.back())) --attention_depth_;
+    if (is_engine_kernel(open_kernels_.back())) --kernel_depth_;
+    open_kernels_.pop_back();
 }
 
 LLMCOST_INLINE void tape_listener::on_storage_renamed(const recorder&, std::int32_t old_storage_id,

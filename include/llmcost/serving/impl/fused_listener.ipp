@@ -13,9 +13,9 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/module_listener.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>
@@ -25,7 +25,8 @@
 namespace llmcost::detail {
 
 LLMCOST_INLINE void fused_listener::on_fused_kernel_begin(const recorder& r, const fused_kernel& part) {
-    if (fused_depth_++ != 0 || part.kind == fused_kernel_kind::cache) return;
+    is_in_index_selection_ = part.kind == fused_kernel_kind::index_selection;
+    if (is_in_index_selection_ || fused_depth_++ != 0 || part.kind == fused_kernel_kind::cache) return;
     end_fusion_group();
     num_runs_ = as_size(r.multiplier());
     switch (part.kind) {
@@ -33,6 +34,7 @@ LLMCOST_INLINE void fused_listener::on_fused_kernel_begin(const recorder& r, con
         case fused_kernel_kind::latent_attention: latent_attention(part); break;
         case fused_kernel_kind::linear_attention: linear_attention(part); break;
         case fused_kernel_kind::experts: experts(part); break;
+        case fused_kernel_kind::index_selection:
         case fused_kernel_kind::cache: break;
     }
 }

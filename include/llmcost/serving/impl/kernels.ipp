@@ -14,11 +14,11 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/eager_listener.hpp>
 #include <llmcost/serving/fused_listener.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
 

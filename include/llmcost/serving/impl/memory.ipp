@@ -21,11 +21,11 @@
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/optimizer_primitives.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/scope.hpp>
 
@@ -94,7 +94,7 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
         load.cache = execution_config.kv_cache_type->weight_bytes == 1
                          ? dtype::float8_e4m3fn
                          : dtype_from(execution_config.kv_cache_type->name);
-        const inference_memory one = inference_memory_of(part, load, engine, maybe<count>{count{}});
+        const inference_memory one = inference_memory_of(part, load, engine, {.weight_bytes = count{}});
         all.kv_cache_bytes += one.kv_cache_bytes;
         all.kv_cache_allocated_bytes += one.kv_cache_allocated_bytes;
         all.peak_activation_bytes += one.peak_activation_bytes;

@@ -14,8 +14,8 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/latency/operator_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>

@@ -16,12 +16,12 @@
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>

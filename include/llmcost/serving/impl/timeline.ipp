@@ -11,13 +11,13 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/latency/calibration.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/eager_listener.hpp>
 #include <llmcost/serving/fused_listener.hpp>
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/mixed_batch.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost::detail {

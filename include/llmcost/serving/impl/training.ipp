@@ -17,13 +17,13 @@
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/latency/vector_units.hpp>
 #include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/tensor.hpp>

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/simulation/cluster.hpp>
 #include <llmcost/simulation/request.hpp>

@@ -38,6 +38,7 @@
 #include <llmcost/cli/request/model_name.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/cli/request/totals.hpp>
@@ -148,8 +149,8 @@ LLMCOST_INLINE std::vector<std::optional<count>> comparing::values_of(const requ
         } else if (pass) {
             workload load = q.workload.base_workload;
             load.head = logits::last;
-            value = inference_memory_of(q.model, load, profile_for_model(engine_memory_, args_, q.model, load),
-                                        stored_weight_bytes(read))
+            value = ranks_of(q.model, read.stored, load, profile_for_model(engine_memory_, args_, q.model, load))
+                        .largest(load)
                         .total_bytes();
         }
     }

@@ -39,6 +39,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/stored_weights.hpp>
 #include <llmcost/json.hpp>
@@ -49,7 +50,9 @@
 #include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/quantization_names.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/read_quantization.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -57,75 +60,69 @@
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/stored_bytes.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/trace/scope.hpp>
 
 namespace llmcost::cli::detail {
 
-/// The shard of a model on one of `n` devices, with its part of every routed expert.
-///
-/// Quantized weights are divided in proportion to the parameters.
-/// Throws: `usage` if the model cannot be divided by `n`.
-LLMCOST_INLINE sharded_model shard_for_fit(const model& m, const workload& load, std::int64_t n, maybe<count> stored) {
-    if (n == 1) return {m, stored};
-    const parallel_config s = make_parallel_config(m, n);
-    if (const literal problem = parallel_config_error(m, s); !is_empty(problem))
-        throw_usage(option::fit_devices.name, quote(std::to_string(n)) + ": " + std::string(problem));
-    const model part = shard_model(m, s);
-    const count devices(static_cast<std::uint64_t>(n));
-    const count routed = count_model(part, load, scope_query{role::experts}).weight_bytes;
-    const count shard_bytes = count_model(part, load).weight_bytes - routed + (routed + devices - count{1}) / devices;
-    if (!stored) return {part, shard_bytes};
-    return {part, *stored * shard_bytes / count_model(m, load).weight_bytes};
+/// The parallelism of `n` tensor-parallel devices, with each routed expert divided. Throws: `usage`.
+LLMCOST_INLINE inference_sharding sharding_over(const model& m, std::int64_t n) {
+    const parallel_config parallel = make_parallel_config(m, n);
+    if (n > 1)
+        if (const literal problem = parallel_config_error(m, parallel); !is_empty(problem))
+            throw_usage(option::fit_devices.name, quote(std::to_string(n)) + ": " + std::string(problem));
+    return {.parallel = parallel};
 }
 
-/// The smallest power of two of devices for which each shard fits; 0 if more than 1,024 are required.
-LLMCOST_INLINE std::int64_t fewest_devices(const model& m, const workload& load,
-                                           const engine_memory_profile& memory_profile, std::uint64_t bytes,
-                                           maybe<count> stored) {
+/// The smallest power of two of devices for which each rank fits; 0 if more than 1,024 are required.
+LLMCOST_INLINE std::int64_t fewest_devices(const parsed_model& read, const workload& load,
+                                           const engine_memory_profile& memory_profile, std::uint64_t bytes) {
     const auto available =
         count(static_cast<std::uint64_t>(static_cast<double>(bytes) * memory_profile.gpu_memory_utilization));
     for (std::int64_t n = 1; n <= 1024; n *= 2) {
-        if (!is_empty(parallel_config_error(m, make_parallel_config(m, n)))) break;
-        const sharded_model share = shard_for_fit(m, load, n, stored);
-        if (inference_memory_of(share.subject, load, memory_profile, share.stored).total_bytes() <= available) return n;
+        const parallel_config parallel = make_parallel_config(read.subject, n);
+        if (n > 1 && !is_empty(parallel_config_error(read.subject, parallel))) break;
+        if (ranks_of(read.subject, read.stored, load, memory_profile, {.parallel = parallel})
+                .largest(load)
+                .total_bytes() <= available)
+            return n;
     }
     return 0;
 }
 
-/// The bytes of weights with a quantization method; none if the method does not support the model.
-LLMCOST_INLINE maybe<count> bytes_quantized_by(const quantization_preset& method, model m, dtype weights) {
+/// The stored weights with a quantization method; none if the method does not support the model.
+LLMCOST_INLINE std::optional<stored_bytes> weights_quantized_by(const quantization_preset& method, model m,
+                                                                dtype weights) {
     const bool routes = m.config.moe.num_experts > 1 && !method.experts.empty();
     const std::string text = R"({"quantization_config": )" + std::string(routes ? method.experts : method.plan) + '}';
     if (weights != dtype::unspecified) m.config.dtype_of_weights = weights;
     try {
         const config_document plan = parse_config(text, std::string(method.name));
         return weights_by_quantization(m, plan.read_with([](config_view root) { return parse_quantization(root); }), {})
-            .bytes.total;
+            .bytes;
     } catch (const error&) {
-        return {};
+        return std::nullopt;
     }
 }
 
-/// Single changes that reduce the memory of an inference step.
-LLMCOST_INLINE std::vector<suggestion> serving_suggestions(const model& m, const workload& load,
-                                                           const engine_memory_profile& memory_profile,
-                                                           std::uint64_t bytes, maybe<count> stored) {
-    const auto available =
-        count(static_cast<std::uint64_t>(static_cast<double>(bytes) * memory_profile.gpu_memory_utilization));
+/// Single changes that reduce the memory of each rank of an inference step.
+LLMCOST_INLINE std::vector<suggestion> serving_suggestions(const fit_request& request, const parsed_model& read,
+                                                           const inference_sharding& sharding, const workload& load) {
+    const model& m = read.subject;
+    const auto available = count(
+        static_cast<std::uint64_t>(static_cast<double>(request.limit.bytes) * request.profile.gpu_memory_utilization));
     std::vector<suggestion> out;
-    const count now = inference_memory_of(m, load, memory_profile, stored).total_bytes();
-    const auto offer = [&](std::string change, const workload& changed, maybe<count> weights = {}) {
-        const count needed = inference_memory_of(m, changed, memory_profile, weights).total_bytes();
+    const count now = ranks_of(read.subject, read.stored, load, request.profile, sharding).largest(load).total_bytes();
+    const auto offer = [&](std::string change, const rank_memory& ranks, const workload& changed) {
+        const count needed = ranks.largest(changed).total_bytes();
         if (needed < now) out.push_back({std::move(change), needed, needed <= available});
     };
     workload w = load;
     const int bits = bits_of(storage_types_of(m, load).weights);
     if (bits_of(storage_types_of(m, load).cache) > 8 && count_model(m, load).cache_elements != count{}) {
         w.cache = dtype::float8_e4m3fn;
-        offer("--cache-dtype fp8", w, stored);
+        offer("--cache-dtype fp8", ranks_of(read.subject, read.stored, w, request.profile, sharding), w);
         w = load;
     }
     for (const auto& [type, option_text] :
@@ -133,17 +130,20 @@ LLMCOST_INLINE std::vector<suggestion> serving_suggestions(const model& m, const
           std::pair{dtype::int4, "--dtype int4"}}) {
         if (bits_of(type) >= bits) continue;
         w.weights = type;
-        offer(option_text, w);
+        offer(option_text, rank_memory(m, w, request.profile, sharding), w);
         w = load;
     }
-    if (stored) return out;  // the checkpoint is quantized
+    if (read.stored.is_applied) return out;  // the checkpoint is quantized
     // the methods are ordered by size; the first that fits is enough
     for (const std::string_view name : {"fp8", "awq", "nf4"}) {
         const quantization_preset& method = *find_quantization_preset(name);
-        const maybe<count> weights = bytes_quantized_by(method, m, load.weights);
+        const std::optional<stored_bytes> weights = weights_quantized_by(method, m, load.weights);
         if (!weights) continue;
         const std::size_t previous_size = out.size();
-        offer("--quantization " + std::string(name), load, weights);
+        offer("--quantization " + std::string(name),
+              rank_memory(m, load, request.profile, sharding, weights->total,
+                          [&](const std::string& path) { return weights->parameter_bytes(path); }),
+              load);
         if (out.size() > previous_size && out.back().fits) break;
         if (out.size() > previous_size && name != "nf4") out.pop_back();
     }
@@ -258,8 +258,10 @@ LLMCOST_INLINE fit_request parse_fit_request(const arguments& args) {
     request.profile = parse_engine_memory_profile(args);
     for (const option_spec& o : training_options)
         if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
-    for (const option_spec& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
-                                 option::cache_dtype, option::allocator, option::utilization, option::engine_memory})
+    for (const option_spec& o :
+         {option::past, option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
+          option::allocator, option::memory_engine_version, option::utilization, option::engine_memory,
+          option::memory_num_batched_tokens, option::memory_num_seqs})
         if (request.is_training && args.has(o)) throw_usage(o.name, "cannot be combined with --training");
     if (request.is_training && args.has(option::fit_devices))
         throw_usage("--devices", "cannot be combined with --training; use --shards");
@@ -310,18 +312,17 @@ LLMCOST_INLINE fit_response compute_training_fit(const fit_request& request, con
 LLMCOST_INLINE fit_response compute_inference_fit(const fit_request& request, const parsed_model& read,
                                                   const workload& load) {
     const std::uint64_t bytes = request.limit.bytes;
-    const maybe<count> stored = stored_weight_bytes(read);
-    const sharded_model shard = shard_for_fit(read.subject, load, request.devices, stored);
+    const inference_sharding sharding = sharding_over(read.subject, request.devices);
     fit_response response;
-    response.figures = fit_inference(shard.subject, load, request.profile, bytes, shard.stored);
-    response.min_devices = fewest_devices(read.subject, load, request.profile, bytes, stored);
+    response.figures = fit_inference(ranks_of(read.subject, read.stored, load, request.profile, sharding), load, bytes);
+    response.min_devices = fewest_devices(read, load, request.profile, bytes);
     if (response.figures.fits) return response;
-    response.suggestions = serving_suggestions(shard.subject, load, request.profile, bytes, shard.stored);
+    response.suggestions = serving_suggestions(request, read, sharding, load);
     if (response.min_devices == 0) return response;
-    const sharded_model fitting_shard = shard_for_fit(read.subject, load, response.min_devices, stored);
+    const inference_sharding fitting = sharding_over(read.subject, response.min_devices);
     response.suggestions.push_back(
         {"--devices " + std::to_string(response.min_devices),
-         inference_memory_of(fitting_shard.subject, load, request.profile, fitting_shard.stored).total_bytes(), true});
+         ranks_of(read.subject, read.stored, load, request.profile, fitting).largest(load).total_bytes(), true});
     return response;
 }
 
@@ -356,8 +357,9 @@ LLMCOST_INLINE command_output run_fit_on_devices(const arguments& args, const pr
             complete_workload(read.subject, one, load);
             check_workload(read.subject, {.base_workload = load});
             warn_on_weights(read, repeated);
-            const sharded_model shard = shard_for_fit(read.subject, load, request.devices, stored_weight_bytes(read));
-            figures = fit_inference(shard.subject, load, request.profile, request.limit.bytes, shard.stored);
+            const inference_sharding sharding = sharding_over(read.subject, request.devices);
+            figures = fit_inference(ranks_of(read.subject, read.stored, load, request.profile, sharding), load,
+                                    request.limit.bytes);
             estimate = estimate_inference_step(one, repeated, load, request.devices);
             comparison.assumptions = inference_assumption_line(estimate);
         }

@@ -41,6 +41,7 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/adapter.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/chrome_trace.hpp>
 #include <llmcost/report/edgeshard.hpp>
@@ -51,7 +52,6 @@
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/operation_times.hpp>
 #include <llmcost/serving/operator_times.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/timeline.hpp>

@@ -42,6 +42,7 @@
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -50,7 +51,6 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/step.hpp>

@@ -31,10 +31,10 @@
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training.hpp>
 #include <llmcost/text/messages.hpp>

@@ -36,10 +36,13 @@
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/stored_weights.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -58,8 +61,19 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
         throw_usage("--engine", "no engine " + quote(name) + near.suggestion_or_list());
     }
     engine_memory_profile out = *known;
-    if (args.has(option::utilization) && out.name != "vllm")
-        throw_usage(option::utilization.name, "supported only with --engine vllm");
+    for (const option_spec& o : {option::utilization, option::memory_engine_version, option::memory_num_batched_tokens,
+                                 option::memory_num_seqs})
+        if (args.has(o) && out.max_num_seqs == 0) throw_usage(o.name, "supported only with --engine vllm");
+    const device* const target_device = args.has(option::device) ? find_device(args.text(option::device)) : nullptr;
+    const std::uint64_t device_bytes =
+        target_device != nullptr   ? static_cast<std::uint64_t>(target_device->memory_bytes())
+        : args.has(option::memory) ? read_bytes(option::memory.name, args.text(option::memory))
+                                   : 0;
+    out = profile_with_defaults(
+        out, args.text(option::memory_engine_version), device_bytes,
+        target_device != nullptr ? std::string_view(target_device->names[0]) : std::string_view());
+    out.max_num_batched_tokens = args.number(option::memory_num_batched_tokens, out.max_num_batched_tokens);
+    if (out.max_num_seqs > 0) out.max_num_seqs = args.number(option::memory_num_seqs, out.max_num_seqs);
     out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);
     if (!args.has(option::engine_memory)) return out;
     out.runtime_bytes = read_bytes(option::engine_memory.name, args.text(option::engine_memory));
@@ -101,7 +115,8 @@ LLMCOST_INLINE std::vector<memory_component> memory_components(const inference_m
     return {{"weights", "weights", m.weight_bytes},
             {"cache_allocated", "KV cache, as allocated", m.kv_cache_allocated_bytes},
             {"activations_peak", "activations, peak", m.peak_activation_bytes},
-            {"runtime", "engine runtime", m.runtime_bytes}};
+            {"runtime", "engine runtime", m.runtime_bytes},
+            {"communication", "communication", m.communication_bytes}};
 }
 
 /// `2 sequences of 4,096 tokens`.
@@ -131,6 +146,16 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
            grouped(count(load.past) + count(load.sequence)) + " tokens\n";
 }
 
+/// `each rank of tp 8, pp 2`.
+LLMCOST_INLINE std::string rank_label(const inference_sharding& s) {
+    std::string out = "each rank of tp " + std::to_string(s.parallel.tensor_parallel_size);
+    for (const auto& [label, size] : {std::pair{"pp", s.pipeline_parallel_size},
+                                      {"dp", s.parallel.data_parallel_size},
+                                      {"ep", s.parallel.expert_parallel_size}})
+        if (size > 1) out.append(", ").append(label).append(" ").append(std::to_string(size));
+    return out;
+}
+
 /// `2 sequences of 4,096 tokens · vllm · bfloat16 weights · bfloat16 KV cache`.
 LLMCOST_INLINE std::string memory_title(const memory_request& request, const parsed_model& read, const workload& load,
                                         const inference_memory& m) {
@@ -139,6 +164,7 @@ LLMCOST_INLINE std::string memory_title(const memory_request& request, const par
     const storage_types types = storage_types_of(read.subject, load);
     parts.push_back(read.stored.is_applied ? read.stored.label : std::string(name_of(types.weights)) + " weights");
     if (!read.head.empty()) parts.push_back("head " + read.head);
+    if (request.sharding.world_size() > 1) parts.push_back(rank_label(request.sharding));
     if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " KV cache");
     if (read.subject.config.quantized && !read.stored.is_applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, 80);
@@ -148,7 +174,11 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
                                        const memory_response& response) {
     const inference_memory& m = response.memory;
     std::string out = read.found.name_of_model.name + "\n" + memory_title(request, read, load, m) + "\nTotal " +
-                      in_bytes(m.total_bytes()) + '\n';
+                      in_bytes(m.total_bytes());
+    if (request.sharding.pipeline_parallel_size > 1)
+        out += " in stage " + std::to_string(response.stage + 1) + ", layers " + std::to_string(response.layers.first) +
+               " to " + std::to_string(response.layers.first + response.layers.size - 1);
+    out += '\n';
     for (const memory_component& c : memory_components(m))
         if (c.bytes != count{})
             out += "  " + left(c.label, 28) + right(in_bytes(c.bytes), 9) +
@@ -181,6 +211,7 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
         .member("cache_allocated", m.kv_cache_allocated_bytes);
     json.member("activations_peak", m.peak_activation_bytes)
         .member("runtime", m.runtime_bytes)
+        .member("communication", m.communication_bytes)
         .member("total", m.total_bytes());
     json.member("gpu_memory_utilization", request.profile.gpu_memory_utilization);
     for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes},
@@ -218,10 +249,11 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
 /// The memory of a workload.
 LLMCOST_INLINE memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
     memory_response response;
-    response.memory = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
-    if (request.limit.is_set())
-        response.capacity =
-            kv_cache_capacity_of(read.subject, load, request.profile, response.memory, request.limit.bytes);
+    const rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
+    response.stage = ranks.largest_stage(load);
+    response.layers = ranks.layers(response.stage);
+    response.memory = ranks.of_stage(load, response.stage);
+    if (request.limit.is_set()) response.capacity = ranks.capacity(load, response.stage, request.limit.bytes);
     return response;
 }
 
@@ -245,9 +277,11 @@ LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const prog
         return load;
     };
     const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
-        const inference_memory m = inference_memory_of(read.subject, load, request.profile, stored_weight_bytes(read));
+        const inference_memory m =
+            ranks_of(read.subject, read.stored, load, request.profile, request.sharding).largest(load);
         return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
-                m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
+                m.peak_activation_bytes, m.runtime_bytes,  m.communication_bytes,
+                m.total_bytes()};
     };
     command_output out = swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns,
                                      workload_of, bytes_of);
@@ -269,6 +303,7 @@ LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const
         const parsed_model read = repeated.read(one, repeated);
         complete_workload(read.subject, one, load);
         request.profile = profile_for_model(request.profile, one, read.subject, load);
+        request.sharding = parse_sharding(one, read.subject);
         check_workload(read.subject, {.base_workload = load});
         warn_on_weights(read, repeated);
         const memory_response response = compute(request, read, load);
@@ -295,6 +330,7 @@ LLMCOST_INLINE command_output run_memory(const arguments& args, const program& i
     const parsed_model read = io.read(args, io);
     complete_workload(read.subject, args, load);
     request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
+    request.sharding = parse_sharding(args, read.subject);
     check_workload(read.subject, {.base_workload = load});
     detail::warn_on_weights(read, io);
     if (sweep.has_axes()) return detail::run_memory_sweep(args, io, request, sweep, read);

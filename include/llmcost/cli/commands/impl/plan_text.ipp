@@ -37,6 +37,7 @@
 #include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -45,7 +46,6 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/simulation/deployment_search.hpp>
 #include <llmcost/simulation/host_times.hpp>

@@ -31,6 +31,7 @@
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/graph/levels.hpp>
 #include <llmcost/graph/module_graph.hpp>
@@ -152,8 +153,7 @@ LLMCOST_INLINE std::unique_ptr<reported> read_report(const arguments& typed, std
     if (typed.has(option::reported_on)) r.limit = memory_limit_on(*r.pass.device.target_device);
     r.memory_load = r.load();
     r.memory_load.head = logits::last;
-    r.memory =
-        inference_memory_of(r.request.model, r.memory_load, r.memory_profile, detail::stored_weight_bytes(r.read));
+    r.memory = ranks_of(r.request.model, r.read.stored, r.memory_load, r.memory_profile).largest(r.memory_load);
     if (trains) {
         workload load = detail::training_workload(args);
         load.sequence = r.load().sequence;

@@ -24,6 +24,7 @@
 #include <llmcost/cli/pages/role_totals.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/totals.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -51,8 +52,7 @@ LLMCOST_INLINE void add_flops(const reported& r, report_sweep& to, const workloa
 }
 
 LLMCOST_INLINE void add_memory(const reported& r, report_sweep& to, const workload& load) {
-    const inference_memory m =
-        inference_memory_of(r.request.model, load, r.memory_profile, stored_weight_bytes(r.read));
+    const inference_memory m = ranks_of(r.request.model, r.read.stored, load, r.memory_profile).largest(load);
     to.add("total", m.total_bytes());
     for (const memory_component& p : memory_components(m)) to.add(std::string(p.label), p.bytes);
 }

@@ -38,11 +38,11 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/text/csv_fields.hpp>
 #include <llmcost/text/error.hpp>

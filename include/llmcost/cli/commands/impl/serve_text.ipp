@@ -24,11 +24,11 @@
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/step.hpp>

@@ -29,12 +29,12 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/ticks.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>

@@ -45,6 +45,7 @@
 #include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/quantization_names.hpp>
 #include <llmcost/memory/read_quantization.hpp>
 #include <llmcost/memory/schedule.hpp>
@@ -53,7 +54,6 @@
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/stored_bytes.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/trace/scope.hpp>

@@ -12,11 +12,11 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 
 namespace llmcost::cli::detail {

@@ -34,6 +34,7 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
@@ -41,7 +42,6 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/text/error.hpp>

@@ -26,13 +26,13 @@
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/adapter_policy.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/read_adapter.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/serving/parallel_config.hpp>
 #include <llmcost/serving/stored_weights.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/request/rank_options.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/text/messages.hpp>
+
+namespace llmcost::cli {
+
+LLMCOST_INLINE inference_sharding parse_sharding(const arguments& args, const model& m) {
+    const std::int64_t tp = args.number(option::tp, 1), dp = args.number(option::dp, 1),
+                       ep = args.number(option::ep, 1);
+    if (ep > 1 && m.config.moe.num_experts <= 1)
+        throw_usage(option::ep.name, "not supported: this model has no routed experts");
+    const parallel_config parallel = make_parallel_config(m, tp, dp, ep);
+    if (parallel.world_size() % ep != 0)
+        throw_usage(option::ep.name, std::to_string(ep) + " does not divide the number of devices, " +
+                                         std::to_string(parallel.world_size()) + " (--tp and --dp)");
+    if (parallel.world_size() > 1) require_valid_parallelism(m, parallel);
+    return {.parallel = parallel, .pipeline_parallel_size = args.number(option::pp, 1)};
+}
+
+LLMCOST_INLINE rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
+                                    const engine_memory_profile& engine, const inference_sharding& sharding) {
+    if (!stored.is_applied) return {m, load, engine, sharding};
+    return {m, load, engine, sharding, stored.bytes.total, [&](const std::string& path) {
+                return stored.bytes.parameter_bytes(path);
+            }};
+}
+
+}  // namespace llmcost::cli

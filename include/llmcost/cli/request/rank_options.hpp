@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// The options that divide a model over devices in commands that compute memory.
+namespace llmcost::cli {
+
+/// Tensor, data, expert and pipeline parallelism of an inference step.
+inline constexpr std::array rank_options{option::tp, option::pp, option::dp, option::ep};
+
+/// Parses `--tp`, `--pp`, `--dp` and `--ep`. Throws: `usage` if the model does not support them.
+[[nodiscard]] inference_sharding parse_sharding(const arguments& args, const model& m);
+
+/// The ranks of a model with the stored weights of its checkpoint.
+[[nodiscard]] rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
+                                   const engine_memory_profile& engine, const inference_sharding& sharding = {});
+
+}  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/request/impl/rank_options.ipp>  // IWYU pragma: export
+#endif

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/memory/block_pool.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/kv_cache_layers.hpp>
+#include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/model/model_spec.hpp>
+
+// The memory of each rank of a model that an inference engine divides over devices.
+namespace llmcost {
+
+/// How an inference engine divides a model: tensor, data and expert parallelism, and pipeline stages.
+struct inference_sharding {
+    parallel_config parallel{};
+    std::int64_t pipeline_parallel_size = 1;
+
+    [[nodiscard]] constexpr std::int64_t world_size() const noexcept {
+        return parallel.world_size() * pipeline_parallel_size;
+    }
+};
+
+/// The decoder layers of a pipeline stage.
+///
+/// Each stage has `num_layers / num_stages` layers. The remainder goes to the stages before the last, from the end.
+/// Source: vllm/distributed/utils.py, `get_pp_indices`.
+[[nodiscard]] layer_range layers_of_stage(std::int64_t num_layers, std::int64_t num_stages, std::int64_t stage);
+
+/// A parameter of one rank.
+struct rank_parameter {
+    std::string path;
+    count elements{};        ///< of the whole model
+    count rank_elements{};   ///< of the rank, without expert parallelism
+    count rank_bytes{};      ///< of the rank, without expert parallelism
+    std::int64_t layer = 0;  ///< decoder layer; −1: before the first; the number of layers: after the last
+    bool is_routed = false;  ///< a routed expert
+};
+
+/// The model of one tensor-parallel rank, with the vocabulary padded to a multiple of `vocabulary_multiple`.
+///
+/// Source: vllm/model_executor/layers/vocab_parallel_embedding.py, `pad_vocab_size`.
+[[nodiscard]] model shard_of_rank(model m, const parallel_config& parallel, std::int64_t vocabulary_multiple);
+
+/// The parameters of a rank, of all pipeline stages, in the element type of the workload.
+///
+/// A parameter that tensor parallelism does not divide is replicated: norms, routers, latent projections. A tied head
+/// is listed once, before the first layer.
+[[nodiscard]] std::vector<rank_parameter> rank_parameters_of(const model& m, const model& shard, const workload& load);
+
+/// Bytes of the weights of one rank of each pipeline stage.
+///
+///     routed experts: rank_bytes · slots / experts / (expert_parallel_size · expert_tensor_parallel_size)
+///     others: rank_bytes.
+[[nodiscard]] std::vector<count> stage_weight_bytes(const std::vector<rank_parameter>& parameters, const model& m,
+                                                    const inference_sharding& sharding);
+
+/// Bytes that vLLM adds to the weights of a rank while it loads a model.
+///
+///     rotary tables: positions · rotary_dim · bytes; four times with several position axes
+///     latent attention: layers · heads · kv_lora_rank · (qk_nope_head_dim + v_head_dim) · bytes, for the copy of
+///     `kv_b_proj` that is multiplied into queries and outputs.
+///
+/// Source: vllm/model_executor/layers/rotary_embedding/base.py, mrope.py (`cache_max_position_num`);
+/// vllm/model_executor/layers/attention/mla_attention.py, `process_weights_after_loading` (`W_UK_T`, `W_UV`).
+[[nodiscard]] count engine_table_bytes(const model& shard, const workload& load, layer_range layers = all_layers);
+
+/// Bytes of a parameter of the whole model in a quantized checkpoint; null: all weights have one element type.
+using stored_parameter_bytes = std::function<count(const std::string& path)>;
+
+/// The memory of the ranks of a model in an inference engine.
+class rank_memory {
+public:
+    /// `stored_total`: bytes of all tensors of a quantized checkpoint. Bytes without a parameter are divided by the
+    /// number of devices. Throws: `description_error` if a pipeline has more stages than layers, or no layers with a KV
+    /// cache.
+    rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
+                const inference_sharding& sharding = {}, maybe<count> stored_total = {},
+                const stored_parameter_bytes& stored_bytes_of = {});
+
+    /// The model of one tensor-parallel rank.
+    [[nodiscard]] const model& shard() const noexcept { return shard_; }
+    [[nodiscard]] const engine_memory_profile& engine() const noexcept { return engine_; }
+    [[nodiscard]] std::int64_t num_stages() const noexcept { return static_cast<std::int64_t>(stages_.size()); }
+    [[nodiscard]] layer_range layers(std::int64_t stage) const;
+
+    /// The memory of each rank of a pipeline stage.
+    [[nodiscard]] inference_memory of_stage(const workload& load, std::int64_t stage) const;
+    /// The stage with the most memory.
+    [[nodiscard]] std::int64_t largest_stage(const workload& load) const;
+    /// The memory of each rank of the stage with the most memory.
+    [[nodiscard]] inference_memory largest(const workload& load) const { return of_stage(load, largest_stage(load)); }
+    /// The KV cache that `device_bytes` leave in a stage.
+    [[nodiscard]] maybe<kv_cache_capacity> capacity(const workload& load, std::int64_t stage,
+                                                    std::uint64_t device_bytes) const;
+
+private:
+    struct stage_state {
+        count weight_bytes;
+        count table_bytes;
+        std::optional<block_pool> pool;
+    };
+    model shard_;
+    engine_memory_profile engine_;
+    inference_sharding sharding_;
+    std::int64_t vocab_size_;
+    bool has_own_weights_;  ///< weights have the element type of the workload, and nothing is divided
+    std::vector<stage_state> stages_;
+};
+
+}  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/memory/impl/rank_memory.ipp>  // IWYU pragma: export
+#endif
