@@ -9,23 +9,56 @@ namespace llmcost::arch {
 
 namespace phimoe_detail {
 
-/// One expert's weight: a softmax over those that are near enough to the best (modeling_phimoe.py, `sparsemixer`).
-constexpr tensor weight_of_best(trace& t, const tensor& all, const tensor& left) {
+/// The midpoint mask of Heun's third-order method, (tokens, 1), as it is computed in training.
+constexpr tensor midpoint_mask(trace& t, const tensor& gates) {
+    const trace::no_grad_guard integers{t};
+    (void)t.amax(gates, -1, true);
+    return t.add_scalar(t.full({gates.dim(0), 1}, gates.type));
+}
+
+/// `PhimoeMultiplier`: its backward reaches the logits only, and saves the probability of the selected expert.
+constexpr tensor multiplier(trace& t, const tensor& logits, const tensor& gates, const tensor& probability) {
+    tensor out;
+    {
+        const trace::no_grad_guard custom_backward{t};
+        out = t.mul(probability, midpoint_mask(t, gates));
+    }
+    if (!logits.requires_grad) return out;
+    t.save_for_backward(probability);
+    t.save_for_backward(gates);
+    const count tokens(probability.numel), all(gates.numel);
+    t.add_backward_cost({.add = tokens, .mult = tokens * count(2) + all});
+    t.record_autograd_function(out, logits);
+    return out;
+}
+
+/// Routing weight of one selected expert: a softmax over the experts whose logits are near the maximum, (tokens, 1).
+///
+/// In training, the expert is drawn and its probability goes through `PhimoeMultiplier`.
+/// Source: transformers/models/phimoe/modeling_phimoe.py, `sparsemixer`.
+constexpr tensor routing_weight(trace& t, const tensor& all, const tensor& left) {
     {
         const trace::no_grad_guard quiet{t};
         const tensor best = t.amax(left, -1, true);
         const tensor factor = t.clamp_min(t.abs(all));  // at least the best
         (void)t.div(t.sub(best, all), factor);
     }
-    return t.gather(t.softmax_method(t.masked_fill(left)), {all.dim(0), 1});
+    const tensor masked = t.masked_fill(left);
+    if (t.is_training()) {
+        const trace::no_grad_guard drawn{t};
+        (void)t.amax(t.sub(masked, t.log(t.full({all.dim(0), all.dim(1)}, all.type))), -1);
+    }
+    const tensor gates = t.softmax_method(masked), probability = t.gather(gates, {all.dim(0), 1});
+    return t.is_training() ? multiplier(t, all, gates, probability) : probability;
 }
 
 /// The best expert, then the best of the others.
 constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const tensor logits = t.linear(tokens, t.param("weight", {ctx.config.moe.num_experts, ctx.config.hidden_size}));
-    const tensor first = weight_of_best(t, logits, logits);
-    const tensor others = t.scatter(logits);
-    return {logits, t.cat({first, weight_of_best(t, logits, others)}, -1)};
+    const tensor first = routing_weight(t, logits, logits);
+    const tensor others = t.scatter(logits), second = routing_weight(t, logits, others);
+    t.save_integers_for_backward(count(2) * count(first.numel));  // `selected_experts` of both
+    return {logits, t.cat({first, second}, -1)};
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
