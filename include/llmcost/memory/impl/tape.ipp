@@ -51,11 +51,11 @@ LLMCOST_INLINE void tape_listener::on_module_leave(const recorder&, const module
         if (!is_parameter_read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
 }
 
-LLMCOST_INLINE void tape_listener::on_parameter(const recorder&, literal name, const tensor& v, bool tied) {
+LLMCOST_INLINE void tape_listener::on_parameter(const recorder& r, literal name, const tensor& v, bool tied) {
     std::string path = path_of(name);
     if (!names_.declared(path, v, tied).fresh) return;
     out_.parameters.push_back({std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region()});
-    is_parameter_read_.push_back(false);
+    is_parameter_read_.push_back(r.is_not_executed());  // without gradient: no operation reads it
 }
 
 LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) {
@@ -101,6 +101,7 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
 LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const tensor& out, const tensor* const* in,
                                                         int n) {
     tape_node made;
+    made.region = region();
     made.output = tensor_id(out);
     made.has_backward = made.in_place = made.is_autograd_function = true;
     made.saves_gradients = has_saved_gradients_;
