@@ -14,6 +14,16 @@ namespace openai_detail {
 /// names it in the first layer (modeling_openai.py, `ACT_FNS`).
 inline constexpr std::uint8_t has_activation = 1;
 
+/// Calls the activation module of all layers, whose cost belongs to its path in the first layer.
+///
+/// In training, each layer executes its own activation: backward has the order of the forward pass.
+constexpr tensor call_shared_activation(const layer_context& ctx, trace& t, tensor x) {
+    const activation_module act{ctx.config.hidden_act};
+    if (t.is_training()) return t.call("act", act, x);
+    for (loop layer_loop = t.loop_calls(ctx.config.num_hidden_layers, x); layer_loop.next();) x = t.call("act", act, x);
+    return x;
+}
+
 /// Scores times a table of ones and zeros, and a low number where there are zeros.
 constexpr tensor masked_attention(const layer_context& ctx, trace& t, const query_key_value& qkv) {
     const attention_pattern& pattern = ctx.inputs->pattern;
@@ -24,7 +34,7 @@ constexpr tensor masked_attention(const layer_context& ctx, trace& t, const quer
     tensor scores = t.div_scalar(t.matmul(qkv.query, qkv.key.transpose(2, 3), sparse ? pattern.visible_pairs() : 0));
     if (!sparse) {
         tensor table = trace::buffer({1, 1, sequence, sequence});
-        table.type = scores.type;
+        table.type = t.activation_type();  // under autocast, the float32 table makes the scores float32
         const tensor features = t.mul(scores, table);
         scores = t.add(features, t.mul_scalar(t.add_scalar(table)));
     }
@@ -34,6 +44,8 @@ constexpr tensor masked_attention(const layer_context& ctx, trace& t, const quer
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
+    t.register_buffer({ctx.config.max_position_embeddings, ctx.config.max_position_embeddings},
+                      t.activation_type());  // `bias`
     const tensor all = t.call("c_attn", conv_1d{width, 3 * width}, x);
     const tensor part = all.slice(-1, width).view({batch, sequence, -1, ctx.config.head_dim}).transpose(1, 2);
     const tensor flat = masked_attention(ctx, t, {part, part, part}).view({batch, sequence, width});
@@ -44,10 +56,9 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
     tensor h = t.call("c_fc", conv_1d{width, inner}, x);
     if (ctx.layer.family_tag == has_activation)
-        for (loop layer_loop = t.loop_calls(ctx.config.num_hidden_layers, h); layer_loop.next();)
-            h = t.call("act", activation_module{ctx.config.hidden_act}, h);
-    else if (ctx.config.hidden_act == activation::relu)
-        h.storage_id = tensor::no_storage_id;  // the caller saves the result
+        h = call_shared_activation(ctx, t, h);
+    else if (t.is_training())
+        h = activate(t, ctx.config.hidden_act, h);
     return dropout(t, "dropout", t.call("c_proj", conv_1d{inner, width}, h));
 }
 
@@ -67,6 +78,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const workload& load = t.load();
     const std::int64_t max_positions = ctx.config.max_position_embeddings;
+    t.register_integer_buffer(max_positions);  // `position_ids`
     const tensor token_embeddings = embed_tokens(ctx, t);
     t.check_positions(max_positions, load.sequence);
     const tensor places =

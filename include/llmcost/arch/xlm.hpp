@@ -63,9 +63,14 @@ struct transformer_ffn {
 
 private:
     /// The GELU of activations.py is one module, which has its name from the first layer and is called by each.
+    ///
+    /// In training, each layer executes its own activation: backward has the order of the forward pass.
     constexpr tensor activated(trace& t, tensor x) const {
         if (ctx.config.hidden_act == activation::relu) return t.unary(torch_function::stored_relu, op::relu, x);
         if (ctx.config.hidden_act != activation::gelu) return activate(t, ctx.config.hidden_act, x);
+        if (t.is_training())
+            return ctx.layer.family_tag == first ? t.call("act", activation_module{activation::gelu}, x)
+                                                 : activate(t, activation::gelu, x);
         if (ctx.layer.family_tag != first) {
             const recorder::not_executed_guard unused_activation{t};
             return activate(t, activation::gelu, x);
@@ -82,6 +87,7 @@ constexpr void mask_padding(trace& t, tensor& x) { t.mul_(x, t.full({x.dim(0), x
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, batch = t.load().batch, sequence = t.load().sequence;
     t.check_positions(ctx.config.max_position_embeddings, sequence);
+    t.register_integer_buffer(ctx.config.max_position_embeddings);  // `position_ids`
     const tensor token_embeddings =
         t.call("embeddings", embedding{ctx.config.vocab_size, width}, shape{batch, sequence});
     const std::int64_t position_batch = ctx.config.family[sequences_have_places] != 0 ? batch : 1;

@@ -209,6 +209,12 @@ public:
     constexpr tensor input(shape sizes) { return recorder_.input(sizes); }
     /// Declares a buffer of the module, in bytes.
     constexpr void register_buffer(count bytes) const { recorder_.register_buffer(bytes); }
+    /// Declares a buffer of the module with these sizes and elements.
+    constexpr void register_buffer(shape sizes, dtype type) const {
+        register_buffer(count(num_elements(sizes.size, sizes.rank)) * count(bits_of(type)) / count(8));
+    }
+    /// Declares a buffer of `n` 64-bit integers of the module: positions, indices.
+    constexpr void register_integer_buffer(std::int64_t n) const { register_buffer(count(n) * count(8)); }
     /// A buffer or an integer tensor. It has no storage and is not counted.
     [[nodiscard]] static constexpr tensor buffer(shape sizes) { return empty_tensor(sizes); }
 
