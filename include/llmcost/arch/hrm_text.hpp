@@ -61,12 +61,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     tensor slow = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     const stack cycle{ctx, shared};
-    tensor start;
-    {
-        const recorder::no_grad_guard frozen{t};
-        start = t.param("z_L_init", {config.hidden_size});
-        start.requires_grad = false;
-    }
+    const tensor start = t.frozen_parameter("z_L_init", {config.hidden_size});
     tensor fast = t.contiguous(start.expand({slow.dim(0), slow.dim(1), slow.dim(2)}));
     bool learns = false;
     for (std::int64_t h = 0; h < config.family[slow_cycles]; ++h)

@@ -21,10 +21,10 @@ inline constexpr family_key family_keys[]{
     {"num_mel_bins", 80},          {"max_source_positions", 1500},
     {"classifier_proj_size", 256}, {"use_weighted_layer_sum", 0, family_key_type::boolean}};
 
-/// Looks up the frozen positions of the encoder: (length, width).
-constexpr tensor frozen_table(trace& t, std::int64_t length, std::int64_t width) {
-    const recorder::no_grad_guard frozen{t};
-    return t.call("embed_positions", embedding{length, width}, shape{length});
+/// Positions of the encoder, (length, width), which are not trained (`WhisperEncoder.__init__`).
+constexpr tensor frozen_positions(trace& t, std::int64_t length, std::int64_t width) {
+    const embedding table{.num_embeddings = length, .embedding_dim = width, .is_frozen = true};
+    return t.call("embed_positions", table, shape{length});
 }
 
 /// What a feature extractor makes of any recording: it is cut, or filled up with silence, to 30 seconds.
@@ -56,7 +56,7 @@ constexpr tensor encoder(const layer_context& ctx, trace& t) {
         const tensor sound = t.input({load.batch, ctx.config.family[mels], 2 * length});
         tensor x = t.gelu(t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
         x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
-        x = functional_dropout(t, t.add(x, frozen_table(t, length, width)), dropout_position::hidden);
+        x = functional_dropout(t, t.add(x, frozen_positions(t, length, width)), dropout_position::hidden);
         const stack_sizes stack_config = encoder_stack_of(ctx);
         const attention_inputs no_inputs;
         for (loop layer = t.loop_modules(ctx.config.encoder.num_hidden_layers, x); layer.next();)

@@ -100,8 +100,9 @@ constexpr tensor learned_positions(const layer_context& ctx, trace& t, std::int6
 /// Sinusoidal position embeddings without gradients, looked up once for all sequences: (length, width).
 constexpr tensor frozen_positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
     check_positions(ctx, t, length, decodes);
-    const recorder::no_grad_guard frozen{t};
-    return t.call("embed_positions", position_table{ctx, 0, "SinusoidalPositionalEmbedding"}, shape{length});
+    position_table table{ctx, 0, "SinusoidalPositionalEmbedding"};
+    table.is_frozen = true;
+    return t.call("embed_positions", table, shape{length});
 }
 
 /// Class name of the token embedding module.

@@ -63,13 +63,15 @@ struct embedding {
     class_name named{"", "Embedding"};
     bool shares_weight = false;    ///< tied to a tensor that another module declares
     bool creates_indices = false;  ///< indices are created in the forward pass (positions)
+    bool is_frozen = false;        ///< the class does not train the table (`requires_grad=False`)
 
     static constexpr role module_role = role::embedding;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const shape& ids) const {
-        const tensor weight = shares_weight ? t.tied("weight", {num_embeddings, embedding_dim})
-                                            : t.param("weight", {num_embeddings, embedding_dim});
+        const tensor weight = is_frozen       ? t.frozen_parameter("weight", {num_embeddings, embedding_dim})
+                              : shares_weight ? t.tied("weight", {num_embeddings, embedding_dim})
+                                              : t.param("weight", {num_embeddings, embedding_dim});
         shape to = ids;
         if (creates_indices) t.save_integers_for_backward(count(num_elements(ids.size, ids.rank)));
         to.size[to.rank++] = embedding_dim;
