@@ -27,6 +27,7 @@ struct xielu {
     static constexpr bool is_leaf = true;
     [[nodiscard]] static constexpr class_name type_name() { return {"", "XIELUActivation"}; }
     static constexpr tensor forward(trace& t, const tensor& x) {
+        t.register_buffer({2}, t.activation_type());  // `beta`, `eps`
         const tensor positive = t.param("alpha_p", {1}), negative = t.param("alpha_n", {1});
         const tensor p = t.softplus(positive), n = t.add_scalar(t.softplus(negative));
         const tensor above = t.add(t.mul(t.mul(p, x), x), t.mul_scalar(x));

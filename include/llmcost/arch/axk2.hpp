@@ -57,7 +57,7 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x)
     const tensor scores = t.sigmoid(logits);
     {
         const recorder::detach_guard indices{t};
-        (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
+        (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts, true)), moe.num_experts_per_tok);
     }
     tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
     if (moe.norm_topk_prob) t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));

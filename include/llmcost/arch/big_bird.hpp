@@ -41,7 +41,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 ///
 /// Throws: a position error for block-sparse attention with a KV cache, or without random blocks.
 constexpr tensor embed(const layer_context& ctx, trace& t) {
-    t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));  // `position_ids`, `token_type_ids`
+    register_position_buffers(ctx, t);
     workload load = t.load();
     const sparse_blocks blocks = blocks_of(ctx);
     if (ctx.config.family[sparse] != 0) t.add_region_edge(workload_axis::sequence, blocks.max_dense_length() + 1);

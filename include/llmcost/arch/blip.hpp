@@ -50,6 +50,7 @@ constexpr tensor_pair states_and_pool(const layer_context& ctx, trace& t, bool r
 
 /// Sums word and position embeddings (in place) and applies the norm.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_ids(ctx, t);
     tensor x = word_embeddings(ctx, t);
     t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);

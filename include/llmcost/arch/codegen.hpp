@@ -30,9 +30,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     qkv.key = part();
     qkv.value = part().transpose(1, 2);
     t.check_positions(config.max_position_embeddings, t.load().past + sequence);
-    // `embed_positions` of each layer
-    t.register_buffer(count(config.max_position_embeddings) * count(config.rotary_dim) *
-                      count(bits_of(t.activation_type()) / 8));
+    // `embed_positions` of each layer (`create_sinusoidal_positions`)
+    t.register_buffer({config.max_position_embeddings, config.rotary_dim}, dtype::float32);
     const tensor sinusoids =
         t.gather(trace::buffer({config.max_position_embeddings, config.rotary_dim}), {1, sequence, config.rotary_dim});
     for (tensor* const operand : {&qkv.key, &qkv.query}) {

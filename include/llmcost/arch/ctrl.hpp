@@ -37,6 +37,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     tensor token_embeddings = embed_tokens(ctx, t);
     t.mul_(token_embeddings);
     t.check_positions(max_positions, load.past + load.sequence);
+    t.register_buffer({max_positions, width}, dtype::float32);  // `pos_encoding`
     tensor table = trace::buffer({max_positions, width});
     table.type = token_embeddings.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
     const tensor places = t.gather(table, {1, load.sequence, width});

@@ -20,6 +20,7 @@ inline constexpr std::uint8_t convolved = 1;
 
 /// Sums word, position and segment embeddings; applies the norm and multiplies by a mask of ones.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t, const tensor& ones) {
+    register_position_ids(ctx, t);
     const std::int64_t width = ctx.config.hidden_size;
     tensor x = word_embeddings(ctx, t);
     if (ctx.config.family[deberta_layers::adds_places] != 0)

@@ -33,6 +33,7 @@ inline constexpr model_spec deepseek_v32 = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 163840;
     spec.defaults.mla = {
         .q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(deepseek_v3);
 

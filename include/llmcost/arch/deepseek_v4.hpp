@@ -46,7 +46,9 @@ struct top_k_router {
                                   : t.call("score_fn", sqrt_softplus{}, logits);
         if ((ctx.layer.family_tag & hashed) == 0) {
             const recorder::detach_guard indices{t};
-            (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
+            (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts)), moe.num_experts_per_tok);
+        } else {
+            t.register_integer_buffer(ctx.config.vocab_size * moe.num_experts_per_tok);  // `tid2eid`
         }
         const tensor picked = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
         return t.mul_scalar(t.div(picked, t.add_scalar(t.sum(picked, -1, true))));

@@ -321,6 +321,7 @@ inline constexpr model_spec dots3_note_text = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 524288;
     spec.defaults.moe = {
         .num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 1536, .norm_topk_prob = true};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(llama);
 

@@ -50,7 +50,7 @@ struct vision_router {
         const tensor scores = t.sigmoid(logits);
         {
             const recorder::detach_guard indices{t};
-            (void)t.topk(t.add(scores, trace::buffer({experts})), k);
+            (void)t.topk(t.add(scores, correction_bias(t, experts)), k);
         }
         const tensor weights = t.gather_with_saved_source(scores, {n, k});
         return {logits, t.mul_scalar(t.div(weights, t.add_scalar(t.sum(weights, -1, true))))};

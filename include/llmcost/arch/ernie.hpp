@@ -19,6 +19,7 @@ inline constexpr family_key family_keys[]{
 };
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_buffers(ctx, t);
     tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     x = t.add(x, position_embeddings(ctx, t));
     if (ctx.config.family[uses_tasks] != 0)

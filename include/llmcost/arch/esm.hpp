@@ -39,6 +39,7 @@ constexpr tensor drop_tokens(trace& t, const tensor& x) {
 }
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_ids(ctx, t);
     tensor x = word_embeddings(ctx, t);
     if (ctx.config.family[drops_tokens] != 0) x = drop_tokens(t, x);
     if (places_of(ctx) == places::absolute) x = t.add(x, position_embeddings(ctx, t, t.load().batch));

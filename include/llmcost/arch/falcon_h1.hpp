@@ -61,6 +61,7 @@ struct mixer {
         const convolution_weights kernel = declare_conv_weights(t, "conv1d", channels, m.conv_kernel, m.use_conv_bias);
         tensor projected =
             t.call("in_proj", linear{width, inner + channels + m.num_heads, m.use_bias}, t.mul_scalar(x));
+        t.register_buffer({inner + channels + m.num_heads}, t.activation_type());  // `mup_vector`
         tensor factors = trace::buffer({1, 1, inner + channels + m.num_heads});
         factors.type = t.activation_type();
         projected = t.mul(projected, factors);

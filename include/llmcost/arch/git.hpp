@@ -41,6 +41,7 @@ struct embeddings {
         const workload& load = t.load();
         const std::int64_t width = ctx.config.hidden_size, places = ctx.config.max_position_embeddings;
         tensor x = t.call("word_embeddings", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
+        t.register_integer_buffer(places);  // `position_ids`
         t.check_positions(places, load.past + load.sequence + (load.past > 0 ? states_ahead(ctx, t) : 0));
         const tensor position_embeddings =
             t.call("position_embeddings", embedding{places, width}, shape{1, load.sequence});

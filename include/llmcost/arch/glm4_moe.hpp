@@ -61,6 +61,7 @@ inline constexpr model_spec glm4_moe = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.moe = {
         .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(llama);
 

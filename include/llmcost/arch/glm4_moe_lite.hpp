@@ -40,6 +40,7 @@ inline constexpr model_spec glm4_moe_lite = [](model_spec spec) {
     spec.defaults.moe.n_group = spec.defaults.moe.topk_group = 1;
     spec.defaults.mla = {
         .q_lora_rank = 768, .kv_lora_rank = 512, .qk_nope_head_dim = 192, .qk_rope_head_dim = 64, .v_head_dim = 256};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(deepseek_v3);
 

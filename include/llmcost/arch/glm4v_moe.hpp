@@ -79,6 +79,7 @@ inline constexpr model_spec glm4v_moe_text = [](model_spec spec) {
     spec.defaults.attention_bias = true;
     spec.defaults.moe = {
         .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(glm4v_text);
 

@@ -32,6 +32,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const module_info inner{
         .name = "attention", .class_of_module = ctx.class_of("SelfAttention"), .module_role = role::attn};
     t.enter(inner);
+    t.register_buffer({ctx.config.max_position_embeddings, ctx.config.max_position_embeddings}, dtype::int8);  // `bias`
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);

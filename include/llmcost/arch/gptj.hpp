@@ -22,9 +22,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const std::int64_t width = config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
-    // `embed_positions` of each layer
-    t.register_buffer(count(config.max_position_embeddings) * count(config.rotary_dim) *
-                      count(bits_of(t.activation_type()) / 8));
+    // `embed_positions` of each layer (`create_sinusoidal_positions`)
+    t.register_buffer({config.max_position_embeddings, config.rotary_dim}, dtype::float32);
     const tensor sinusoids = pick_sinusoids(t, config.max_position_embeddings, sequence, config.rotary_dim);
     for (tensor* const operand : {&qkv.query, &qkv.key}) {
         const tensor part = rotate_every_two(t, t.slice(*operand, -1, config.rotary_dim), sinusoids);

@@ -18,6 +18,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     std::uint8_t bases = 0;
     for (int i = 0; i < ctx.config.layers.num_specs; ++i)
         if (ctx.config.layers.specs[i].family_tag > bases) bases = ctx.config.layers.specs[i].family_tag;
+    t.register_buffer({2, ctx.config.rotary_dim / 2}, dtype::float32);  // `rotary_emb`, which is not called
     return forward_with_rotary_tables(ctx, t, bases, false);
 }
 

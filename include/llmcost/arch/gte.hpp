@@ -12,6 +12,10 @@ namespace llmcost::arch {
 
 namespace gte_detail {
 
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    return embed_in_module(ctx, t, nomic_bert_detail::sum_embeddings);
+}
+
 /// Gated MLP with dropout before the last projection, which has a bias.
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
@@ -66,6 +70,7 @@ inline constexpr model_spec gte = [](model_spec spec) {
     spec.defaults.hidden_act = activation::gelu;
     spec.defaults.attention_bias = spec.defaults.output_bias = true;
     spec.dropout_keys = gte_dropout;
+    spec.embed_tokens = gte_detail::embed;
     return spec;
 }(nomic_bert);
 

@@ -18,7 +18,7 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
     const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
     const tensor best =
-        select_with_correction(t, t.sigmoid(logits), trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
+        select_with_correction(t, t.sigmoid(logits), correction_bias(t, moe.num_experts), moe.num_experts_per_tok);
     return {logits, t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))))};
 }
 

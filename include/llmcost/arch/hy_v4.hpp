@@ -280,6 +280,7 @@ inline constexpr model_spec hy_v4 = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 262144;
     spec.defaults.moe = {
         .num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 768, .norm_topk_prob = true};
+    spec.defaults.moe.has_float32_correction = true;
     return spec;
 }(llama);
 

@@ -8,21 +8,40 @@ namespace llmcost::arch {
 
 namespace ibert_detail {
 
-/// An embedding, whose class can be quantized.
-constexpr embedding table(std::int64_t rows, std::int64_t width) {
-    return {rows, width, false, {"", "QuantEmbedding"}};
+/// Calls an embedding whose class can be quantized.
+///
+/// Buffers: `weight_integer`, `weight_scaling_factor`. Source: transformers/models/ibert/quant_modules.py.
+constexpr tensor look_up(trace& t, literal name, std::int64_t rows, std::int64_t width, const shape& ids) {
+    t.register_buffer({rows * width + 1}, t.activation_type());
+    return t.call(name, embedding{rows, width, false, {"", "QuantEmbedding"}}, ids);
 }
-constexpr linear projection(std::int64_t in, std::int64_t out) {
-    return {.in_features = in, .out_features = out, .bias = true, .reference_class = {"", "QuantLinear"}};
+/// Calls a linear layer whose class can be quantized.
+///
+/// Buffers: `weight_integer`, `bias_integer`, `fc_scaling_factor`.
+constexpr tensor project(trace& t, literal name, std::int64_t out, const tensor& x) {
+    const std::int64_t in = x.dim(-1);
+    t.register_buffer({out, in + 2}, t.activation_type());
+    return t.call(
+        name, linear{.in_features = in, .out_features = out, .bias = true, .reference_class = {"", "QuantLinear"}}, x);
 }
+/// Buffers of `QuantAct`: `x_min`, `x_max` and `act_scaling_factor`.
+constexpr void register_activation_range(const trace& t) { t.register_buffer({3}, t.activation_type()); }
 
-/// Without quantization: what comes in, or the sum with what it is added to.
+/// Without quantization: the input, or the sum of two inputs.
 struct act {
+    bool is_called_again = false;  ///< its buffers are registered
+
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "QuantAct"}; }
-    constexpr tensor forward(trace&, const tensor& x) const { return x; }
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& to) const { return t.add(to, x); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        register_activation_range(t);
+        return x;
+    }
+    constexpr tensor forward(trace& t, const tensor& x, const tensor& to) const {
+        if (!is_called_again) register_activation_range(t);
+        return t.add(to, x);
+    }
 };
 
 /// A layer norm, written out.
@@ -33,6 +52,8 @@ struct spelled_norm {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "IntLayerNorm"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
+        t.register_buffer({1}, t.activation_type());  // `shift`
+        register_activation_range(t);
         const tensor weight = t.param("weight", {width}), bias = t.param("bias", {width});
         const tensor y = t.sub(x, t.mean(x, 2, true));
         const tensor variance = t.mean(t.pow(y, 2), 2, true);
@@ -43,12 +64,14 @@ struct spelled_norm {
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     const shape ids{t.load().batch, t.load().sequence};
-    tensor x = t.call("word_embeddings", table(config.vocab_size, config.hidden_size), ids);
-    const tensor kinds = t.call("token_type_embeddings", table(config.type_vocab_size, config.hidden_size), ids);
+    register_position_ids(ctx, t);
+    register_activation_range(t);  // `embeddings_act2`, which is not called
+    tensor x = look_up(t, "word_embeddings", config.vocab_size, config.hidden_size, ids);
+    const tensor kinds = look_up(t, "token_type_embeddings", config.type_vocab_size, config.hidden_size, ids);
     x = t.call("embeddings_act1", act{}, x, kinds);
     t.check_positions(config.max_position_embeddings - config.position_offset, t.load().sequence);
-    const tensor places = t.call("position_embeddings", table(config.max_position_embeddings, config.hidden_size), ids);
-    x = t.call("embeddings_act1", act{}, x, places);
+    const tensor places = look_up(t, "position_embeddings", config.max_position_embeddings, config.hidden_size, ids);
+    x = t.call("embeddings_act1", act{.is_called_again = true}, x, places);
     x = dropout(t, "dropout", t.call("LayerNorm", spelled_norm{config.hidden_size}, x));
     return t.call("output_activation", act{}, x);
 }
@@ -62,15 +85,17 @@ struct softmax_module {
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "IntSoftmax"}; }
-    constexpr tensor forward(trace& t, const tensor& x) const { return t.softmax(x); }
+    constexpr tensor forward(trace& t, const tensor& x) const {
+        register_activation_range(t);
+        return t.softmax(x);
+    }
 };
 
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-    const tensor all_q = t.call("query", projection(width, width), x),
-                 all_k = t.call("key", projection(width, width), x);
-    const tensor all_v = t.call("value", projection(width, width), x);
+    const tensor all_q = project(t, "query", width, x), all_k = project(t, "key", width, x);
+    const tensor all_v = project(t, "value", width, x);
     const auto split = [&](literal name, const tensor& all) {
         return t.call(name, act{}, all).view({batch, sequence, heads, width / heads}).transpose(1, 2);
     };
@@ -89,7 +114,7 @@ constexpr tensor forward_output(const layer_context& ctx, trace& t, const module
                                 const tensor& x) {
     const std::int64_t width = ctx.config.hidden_size;
     t.enter(m);
-    tensor out = dropout(t, "dropout", t.call("dense", projection(h.dim(-1), width), h));
+    tensor out = dropout(t, "dropout", project(t, "dense", width, h));
     out = t.call("LayerNorm", spelled_norm{width}, t.call("ln_input_act", act{}, out, x));
     return t.leave(m, t.call("output_activation", act{}, out));
 }
@@ -104,7 +129,7 @@ constexpr tensor activated(trace& t, const tensor& x) {
 }
 
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.intermediate_size;
+    const std::int64_t inner = ctx.config.intermediate_size;
     const module_info attention{
         .name = "attention", .class_of_module = ctx.class_of("Attention"), .module_role = role::attn};
     const module_info intermediate{.name = "intermediate",
@@ -118,7 +143,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
                                ctx, t, {.name = "output", .class_of_module = ctx.class_of("SelfOutput")}, mixed, x));
     a = t.call("pre_intermediate_act", act{}, a);
     t.enter(intermediate);
-    tensor h = activated(t, t.call("dense", projection(width, inner), a));
+    tensor h = activated(t, project(t, "dense", inner, a));
     h = t.leave(intermediate, t.call("output_activation", act{}, h));
     h = t.call("pre_output_act", act{}, h);
     return ibert_detail::forward_output(

@@ -84,7 +84,7 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     {
         const recorder::detach_guard indices{t};
         const tensor scores = t.sigmoid(logits).slice(-1, moe.num_experts);
-        (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), k);
+        (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts)), k);
     }
     const tensor routed = t.slice(logits, -1, moe.num_experts);
     const tensor picked = t.cat({t.gather_with_saved_source(routed, {n, k}), t.slice(logits, -1, shared)}, -1);

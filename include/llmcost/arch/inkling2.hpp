@@ -257,7 +257,7 @@ struct top_k_router {
             t.call("score_fn", activation_module{static_cast<activation>(ctx.config.family[score])}, logits);
         {
             const recorder::detach_guard indices{t};
-            (void)t.topk(t.add(scores, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
+            (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts)), moe.num_experts_per_tok);
         }
         const tensor picked = t.gather_with_saved_source(scores, {tokens.dim(0), moe.num_experts_per_tok});
         return t.mul_scalar(t.div(picked, t.add_scalar(t.sum(picked, -1, true))));

@@ -13,6 +13,7 @@ namespace jina_embeddings_v3_detail {
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const bool tied = ctx.config.tie_word_embeddings && ctx.config.head == head_kind::masked_lm;
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, false, {"", "Embedding"}, tied};
+    register_position_buffers(ctx, t);
     const tensor x = t.call("word_embeddings", token_embedding, shape{t.load().batch, t.load().sequence});
     return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }

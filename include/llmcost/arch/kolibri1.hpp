@@ -29,7 +29,7 @@ struct top_k_router {
         const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
         {
             const recorder::detach_guard indices{t};
-            (void)t.topk(t.add(logits, trace::buffer({moe.num_experts})), moe.num_experts_per_tok);
+            (void)t.topk(t.add(logits, correction_bias(t, moe.num_experts)), moe.num_experts_per_tok);
         }
         t.save_for_backward(logits);  // by the gather
         const tensor scores = t.sigmoid(t.gather(logits, {tokens.dim(0), moe.num_experts_per_tok}));

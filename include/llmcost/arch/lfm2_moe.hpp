@@ -18,8 +18,9 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     const std::int64_t k = moe.num_experts_per_tok;
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
     const tensor scores = t.sigmoid(logits);
-    tensor best = ctx.config.family[corrects] ? select_with_correction(t, scores, trace::buffer({moe.num_experts}), k)
-                                              : t.topk(scores, k);
+    tensor best = ctx.config.family[corrects]
+                      ? select_with_correction(t, scores, correction_bias(t, moe.num_experts, true), k)
+                      : t.topk(scores, k);
     if (moe.norm_topk_prob) best = t.div(best, t.add_scalar(t.sum(best, -1, true)));
     return {logits, t.mul_scalar(best)};
 }

@@ -103,6 +103,7 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     inputs.pattern = {.query_length = n + 1, .is_causal = false};
     inputs.cos = trace::buffer({1, n + 1, ctx.config.head_dim / 2});
     t.enter(rotary);
+    t.register_buffer({n + 1, ctx.config.head_dim / 2}, dtype::complex64);  // `freqs_ci`
     t.record_module_output(inputs.cos);
     t.leave(rotary);
     const module_info encoder{.name = "model", .class_of_module = ctx.class_of("VisionEncoder")};

@@ -56,7 +56,8 @@ struct top_k_router {
         }
         t.leave(classifier);
         const tensor scores = t.softmax_method(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
-        return t.mul_scalar(select_with_correction(t, scores, trace::buffer({1, all}), moe.num_experts_per_tok));
+        return t.mul_scalar(
+            select_with_correction(t, scores, correction_bias(t, all).view({1, all}), moe.num_experts_per_tok));
     }
 };
 

@@ -34,7 +34,7 @@ constexpr void declare_entities(const layer_context& ctx, trace& t) {
 
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
-    const tensor x = roberta.embed_tokens(ctx, t);
+    const tensor x = embed_in_module(ctx, t, roberta_detail::sum_embeddings);
     declare_entities(ctx, t);
     return x;
 }

@@ -28,6 +28,9 @@ struct lightning_attention {
         const std::int64_t heads = ctx.config.num_attention_heads, dim = ctx.config.head_dim,
                            width = ctx.config.hidden_size;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
+        const std::int64_t block = ctx.config.family[block_size];
+        // `slope_rate`, `query_decay`, `key_decay` and `diagonal_decay`
+        t.register_buffer({heads, 1 + 2 * block + block * block}, t.activation_type());
         const tensor all = t.call("qkv_proj", linear{width, 3 * heads * dim}, x);
         const tensor qkv = t.call("act_fn", activation_module{ctx.config.hidden_act}, all);
         const tensor part = t.reshape(qkv, {batch, sequence, heads, 3 * dim}).slice(3, dim).transpose(1, 2);

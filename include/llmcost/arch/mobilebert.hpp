@@ -57,6 +57,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const std::int64_t width = ctx.config.hidden_size, embedding_width = ctx.config.embedding_size,
                        sequence = t.load().sequence;
     const std::int64_t expanded_width = ctx.config.family[trigrams] != 0 ? 3 * embedding_width : embedding_width;
+    register_position_ids(ctx, t);
     tensor x = word_embeddings(ctx, t);
     if (ctx.config.family[trigrams] != 0) {
         const tensor next_tokens = t.pad(t.slice(x, 1, sequence - 1), 1, 1);

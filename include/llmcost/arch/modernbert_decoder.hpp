@@ -55,6 +55,7 @@ struct table_per_sequence {
         const trace::no_grad_guard quiet{t};
         rotary_frequencies{ctx.config, sliding}.update(t, ctx.config.rotary_dim);
         const std::int64_t half = ctx.config.rotary_dim / 2;
+        t.register_buffer({2, half}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({t.load().batch, t.load().sequence, 1}), trace::buffer({half}));
         const tensor doubled = t.cat({angles, angles}, -1);
         const tensor cos = t.mul_scalar(t.cos(doubled)), sin = t.mul_scalar(t.sin(doubled));

@@ -54,7 +54,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     not_executed_modules not_executed{t};
     not_executed.module_with_weight("conv1", {"", "Conv1d"}, {in, family[mels], 3});
     not_executed.module_with_weight("conv2", {"", "Conv1d"}, {in, in, 3});
-    not_executed.embedding("embed_positions", family[places], in);
+    not_executed.frozen_embedding("embed_positions", family[places], in);
     not_executed.list("layers", ctx.config.num_hidden_layers, ctx.class_of("AudioLayer"),
                       [&] { declare_layer(ctx, not_executed, "AudioAttention", false); });
     not_executed.layer_norm("layer_norm", in);

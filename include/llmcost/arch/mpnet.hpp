@@ -13,6 +13,7 @@ enum family_config_index : std::uint8_t { buckets };
 inline constexpr family_key family_keys[]{{"relative_attention_num_buckets", 32}};
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
+    register_position_ids(ctx, t);
     const tensor token_embeddings = word_embeddings(ctx, t);
     return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t, t.load().batch)));
 }

@@ -90,7 +90,7 @@ struct top_k_router {
         const tensor logits = t.mul_scalar(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
         const tensor scores = t.call("scoring_function", activation_module{activation::sigmoid}, logits);
         const tensor best =
-            select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
+            select_with_correction(t, scores, correction_bias(t, moe.num_experts), moe.num_experts_per_tok);
         return t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))));
     }
 };

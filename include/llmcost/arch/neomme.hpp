@@ -49,6 +49,7 @@ struct table_of_rows_and_columns {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RotaryEmbedding"); }
     constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         rotary_frequencies{ctx.config, slides}.update(t, dim);
         const std::int64_t batch = t.load().batch;
         const tensor angles = t.mul(t.full({2, batch, sequence, 1}), trace::buffer({dim / 2}));

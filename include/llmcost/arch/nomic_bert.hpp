@@ -15,7 +15,10 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     if (ctx.config.type_vocab_size == 0) return norm_embeddings(ctx, t, token_embeddings);
     return norm_embeddings(ctx, t, t.add(token_embeddings, segment_embeddings(ctx, t)));
 }
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    register_position_buffers(ctx, t);
+    return embed_in_module(ctx, t, sum_embeddings);
+}
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor x = ctx.spec.embed_tokens(ctx, t);
     const decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);

@@ -19,6 +19,7 @@ inline constexpr family_key family_keys[]{
 
 constexpr tensor embed(const layer_context& ctx, trace& t) {
     make_padding_mask(t);
+    t.register_integer_buffer(2 * (ctx.config.max_position_embeddings - 2));  // `position_ids`, `token_type_ids`
     return embed_in_module(ctx, t, sum_embeddings_in_place);
 }
 

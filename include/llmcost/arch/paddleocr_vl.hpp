@@ -37,6 +37,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, std::int64_t patches)
     const tensor pixels = t.input({patches, family[channels], family[patch], family[patch]});
     const convolution_2d convolution{family[channels], in, family[patch], family[patch]};
     const tensor embedded = t.call("patch_embedding", convolution, pixels).view({patches, in});
+    t.register_integer_buffer(rows * rows);  // `position_ids`
     const tensor places = resample_patch_centers(t, "position_embedding", rows * rows, in, patches);
     return t.leave(embeddings, t.add(embedded, t.to(places, embedded.type)));
 }

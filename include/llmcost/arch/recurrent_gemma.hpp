@@ -171,6 +171,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     decoder_inputs c;
     c.sliding.pattern = attention_pattern_of(t, ctx.config.sliding_window);
     c.sliding.mask = eager_mask(t, c.sliding.pattern, load.batch);
+    t.register_buffer({1}, dtype::bfloat16);  // `normalizer`
     tensor factor = trace::buffer({1});
     factor.type = dtype::bfloat16;
     x = t.mul(x, t.to(factor, x.type));

@@ -12,7 +12,10 @@ enum family_config_index : std::uint8_t { output_width };
 
 inline constexpr family_key family_keys[]{{"output_embedding_size", 1664}};
 
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings_in_place); }
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    register_position_ids(ctx, t);
+    return embed_in_module(ctx, t, sum_embeddings_in_place);
+}
 
 constexpr tensor encode(const layer_context& ctx, trace& t) {
     make_padding_mask(t);

@@ -11,12 +11,14 @@ namespace roberta_detail {
 
 /// Padding moves positions, so that every sequence looks up its own.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    register_position_buffers(ctx, t);
     const tensor x = t.add(word_embeddings(ctx, t), segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t, t.load().batch)));
 }
 
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    register_position_buffers(ctx, t);
+    return embed_in_module(ctx, t, sum_embeddings);
+}
 
 constexpr tensor forward(const layer_context& ctx, trace& t) {
     return forward_encoder_model(ctx, t, {roberta_heads::score, roberta_heads::pooled});

@@ -42,6 +42,7 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     const family_config& o = ctx.config.family;
     const std::int64_t width = ctx.config.hidden_size;
     const bool joins = o[concatenates] != 0, shaped = joins && o[shapes] != 0, sounding = joins && o[sounds] != 0;
+    register_position_buffers(ctx, t);
     const tensor token_embeddings = word_embeddings(ctx, t);
     const tensor shape = embed_feature(ctx, t, "shape_embed", shape_rows, shape_width, shaped);
     const tensor sound = embed_feature(ctx, t, "pronunciation_embed", sound_rows, sound_width, sounding);

@@ -32,6 +32,8 @@ constexpr tensor continuous_bias(trace& t, std::int64_t heads, std::int64_t wind
     const std::int64_t side = 2 * window - 1, places = window * window;
     const module_info network{.name = "continuous_position_bias_mlp", .class_of_module = {"", "Sequential"}};
     const module_info relu{.name = "1", .class_of_module = {"", "ReLU"}, .is_leaf = true};
+    t.register_buffer({side, side, 2}, t.activation_type());  // `relative_coords_table`
+    t.register_integer_buffer(places * places);               // `relative_position_index`
     tensor distances = trace::buffer({1, side, side, 2});
     distances.type = t.activation_type();
     t.enter(network);

@@ -46,7 +46,10 @@ constexpr tensor cumulate(const layer_context& ctx, trace& t, const tensor& q, c
     return out;
 }
 
-constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings_in_place); }
+constexpr tensor embed(const layer_context& ctx, trace& t) {
+    t.register_integer_buffer(2 * (ctx.config.max_position_embeddings - 2));  // `position_ids`, `token_type_ids`
+    return embed_in_module(ctx, t, sum_embeddings_in_place);
+}
 /// A mask of ones, which layers read.
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     decoder_inputs c = causal_or_bidirectional(ctx, t);

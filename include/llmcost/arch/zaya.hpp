@@ -172,7 +172,7 @@ struct top_k_router {
         const tensor scores = t.softmax_method(router_logits(ctx, t, state));
         {
             const trace::no_grad_guard detached{t};
-            (void)t.topk(t.add(scores, trace::buffer({n})), k);
+            (void)t.topk(t.add(scores, correction_bias(t, n, true)), k);
         }
         return t.masked_fill(t.gather_with_saved_source(scores, {batch, sequence, k})).view({-1, k});
     }

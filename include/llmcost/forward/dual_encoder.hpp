@@ -43,6 +43,7 @@ constexpr tensor forward_text_encoder(const layer_context& ctx, trace& t, text_m
         .name = "embeddings", .class_of_module = ctx.class_of("TextEmbeddings"), .module_role = role::embedding};
     t.check_positions(ctx.config.max_position_embeddings, load.sequence);
     t.enter(embeddings);
+    t.register_integer_buffer(ctx.config.max_position_embeddings);  // `position_ids`
     const tensor token_embeddings =
         t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
     const embedding places{ctx.config.max_position_embeddings, width};

@@ -52,9 +52,13 @@ constexpr tensor embed_in_module(const layer_context& ctx, trace& t, forward_fun
         {.name = "embeddings", .class_of_module = ctx.class_of(type), .module_role = role::embedding}, part, ctx, t);
 }
 
+/// Registers the buffer `position_ids`, an int64 vector.
+constexpr void register_position_ids(const layer_context& ctx, trace& t) {
+    t.register_integer_buffer(ctx.config.max_position_embeddings);
+}
 /// Registers the buffers `position_ids` and `token_type_ids`, one int64 vector each.
 constexpr void register_position_buffers(const layer_context& ctx, trace& t) {
-    t.register_buffer(count(2 * 8) * count(ctx.config.max_position_embeddings));
+    t.register_integer_buffer(2 * ctx.config.max_position_embeddings);
 }
 
 /// Sum of word, segment and position embeddings, followed by norm and dropout: (B, S, width).
@@ -374,6 +378,7 @@ constexpr tensor score_in_mlm_cls(const layer_context& ctx, trace& t, const tens
 
 /// Sums embeddings of tokens and positions, without segments.
 constexpr tensor sum_embeddings_without_segments(const layer_context& ctx, trace& t) {
+    register_position_ids(ctx, t);
     const tensor token_embeddings = word_embeddings(ctx, t);
     return norm_embeddings(ctx, t, t.add(token_embeddings, position_embeddings(ctx, t)));
 }

@@ -25,10 +25,15 @@ constexpr tensor call_mlp(const layer_context& ctx, trace& t, literal name, std:
 /// The router of the model: tokens (n, width) -> weights (n, k).
 constexpr tensor call_router(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
-    const router_config r{ctx.config.hidden_size,  moe.num_experts,
-                          moe.num_experts_per_tok, moe.n_group,
-                          moe.topk_group,          moe.has_group_limit,
-                          moe.norm_topk_prob,      ctx.spec.router == router_kind::top_k_softmax};
+    const router_config r{ctx.config.hidden_size,
+                          moe.num_experts,
+                          moe.num_experts_per_tok,
+                          moe.n_group,
+                          moe.topk_group,
+                          moe.has_group_limit,
+                          moe.norm_topk_prob,
+                          ctx.spec.router == router_kind::top_k_softmax,
+                          moe.has_float32_correction};
     return t
         .call(ctx.spec.names.router, moe_router{ctx.spec.router, r, ctx.class_of(ctx.spec.names.router_class)}, tokens)
         .second;
@@ -131,7 +136,8 @@ constexpr tensor_pair route_by_corrected_sigmoid(const layer_context& ctx, trace
     const moe_config& moe = ctx.config.moe;
     const tensor logits = t.linear(tokens, t.param("weight", {moe.num_experts, ctx.config.hidden_size}));
     const tensor scores = t.sigmoid(t.to(logits, dtype::float32));
-    tensor weights = select_with_correction(t, scores, trace::buffer({moe.num_experts}), moe.num_experts_per_tok);
+    tensor weights = select_with_correction(t, scores, correction_bias(t, moe.num_experts, moe.has_float32_correction),
+                                            moe.num_experts_per_tok);
     t.div_(weights, t.sum(weights, -1, true));
     return {logits, weights};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/layers/activation.hpp>
+#include <llmcost/layers/convolution.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/trace/trace.hpp>
@@ -46,11 +47,18 @@ public:
     }
     /// `nn.BatchNorm1d` and similar modules, whose statistics are buffers.
     constexpr void batch_norm(child_name child, std::int64_t width, literal type = "BatchNorm1d") {
-        leaf_module(child, {"", type}, [&] { weight({width}, true, width); });
+        leaf_module(child, {"", type}, [&] {
+            weight({width}, true, width);
+            register_batch_statistics(trace_, width);
+        });
     }
     constexpr void embedding(child_name child, std::int64_t rows, std::int64_t width,
                              class_name type = {"", "Embedding"}) {
         leaf_module(child, type, [&] { weight({rows, width}, false, 0); });
+    }
+    /// An embedding that is not trained (`requires_grad=False`).
+    constexpr void frozen_embedding(child_name child, std::int64_t rows, std::int64_t width) {
+        leaf_module(child, {"", "Embedding"}, [&] { (void)trace_.frozen_parameter("weight", {rows, width}); });
     }
     /// A module with a weight of these sizes. A convolution has (out, in / groups, kernel…).
     constexpr void module_with_weight(child_name child, class_name type, const shape& sizes, bool bias = true) {

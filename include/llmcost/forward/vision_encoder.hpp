@@ -34,8 +34,9 @@ constexpr tensor embed_patches(const layer_context& ctx, trace& t, literal name,
     return as_tokens(t.call(name, patches, pixels));
 }
 
-/// Learned position embeddings, looked up once for all images.
+/// Learned position embeddings, looked up once for all images with the buffer `position_ids`.
 constexpr tensor learned_positions(trace& t, literal name, std::int64_t positions, std::int64_t width) {
+    t.register_integer_buffer(positions);
     return t.call(name, embedding{positions, width}, shape{1, positions});
 }
 

@@ -67,6 +67,12 @@ struct convolution_3d {
     }
 };
 
+/// Registers the buffers of `nn.BatchNorm2d`: `running_mean`, `running_var` and `num_batches_tracked`.
+constexpr void register_batch_statistics(const trace& t, std::int64_t channels) {
+    t.register_buffer({2, channels}, t.activation_type());
+    t.register_integer_buffer(1);
+}
+
 /// `nn.BatchNorm2d` in evaluation mode, where the statistics are buffers: (B, channels, height, width).
 struct batch_norm_2d {
     std::int64_t channels;
@@ -78,6 +84,7 @@ struct batch_norm_2d {
     constexpr tensor forward(trace& t, const tensor& x) const {
         t.read_parameter_in_next_op(t.param("weight", {channels}));
         t.read_parameter_in_next_op(t.param("bias", {channels}));
+        register_batch_statistics(t, channels);
         return t.batch_norm(x);
     }
 };

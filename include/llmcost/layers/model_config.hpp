@@ -70,6 +70,7 @@ struct moe_config {
     bool has_load_balancing_loss =
         /// load-balancing loss over all routers, after the language model head (`output_router_logits`)
         false;
+    bool has_float32_correction = false;  ///< the correction bias is in float32, whatever the type of the weights
     friend constexpr bool operator==(const moe_config&, const moe_config&) = default;
 };
 

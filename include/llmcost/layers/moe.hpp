@@ -30,7 +30,14 @@ struct router_config {
     bool has_group_limit = false;
     bool normalizes_weights = false;  ///< weights of the selected experts are divided by their sum
     bool has_bias = false;
+    bool has_float32_correction = false;  ///< the correction bias is in float32, whatever the type of the weights
 };
+
+/// The buffer with which a router corrects the scores of `n` experts to select them (`e_score_correction_bias`).
+constexpr tensor correction_bias(const trace& t, std::int64_t n, bool is_float32 = false) {
+    t.register_buffer({n}, is_float32 ? dtype::float32 : t.activation_type());
+    return trace::buffer({n});
+}
 
 /// Top-k router: x (…, hidden_size) -> logits (tokens, experts) and weights (tokens, k).
 ///
@@ -76,7 +83,7 @@ struct moe_router {
     /// Selects the best experts of the best groups by corrected scores. Only indices result, without gradients.
     constexpr void select_experts(trace& t, const tensor& scores) const {
         const recorder::detach_guard indices{t};
-        const tensor choice = t.add(scores, trace::buffer({config.num_experts}));
+        const tensor choice = t.add(scores, correction_bias(t, config.num_experts, config.has_float32_correction));
         make_group_mask(t, choice, true);
         (void)t.topk(t.masked_fill(choice), config.num_experts_per_tok);
     }

@@ -124,9 +124,9 @@ struct selective_state_space {
             declare_conv_weights(t, "conv1d", inner, config.conv_kernel, config.use_conv_bias);
         in.u = causal_convolution(t, projected.slice(1, inner), kernel, act);
         const tensor chosen = t.call("x_proj", linear{inner, rank + 2 * states}, in.u.transpose(1, 2));
-        in.time_step = normed(t, "dt_layernorm", rank, chosen.slice(-1, rank));
-        in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));
-        in.c = normed(t, "c_layernorm", states, chosen.slice(-1, states));
+        in.time_step = normed(t, "dt_layernorm", rank, inner, chosen.slice(-1, rank));
+        in.b = normed(t, "b_layernorm", states, states, chosen.slice(-1, states));
+        in.c = normed(t, "c_layernorm", states, states, chosen.slice(-1, states));
         const module_info dt_proj{.name = "dt_proj", .class_of_module = {"", "Linear"}};
         t.enter(dt_proj);
         const tensor weight = t.param("weight", {inner, rank}), bias = t.param("bias", {inner});
@@ -139,8 +139,11 @@ struct selective_state_space {
     }
 
 private:
-    constexpr tensor normed(trace& t, literal name, std::int64_t width, const tensor& x) const {
+    /// Applies a norm. One without weights has a buffer of `buffer_width` ones in their place (Falcon Mamba).
+    constexpr tensor normed(trace& t, literal name, std::int64_t width, std::int64_t buffer_width,
+                            const tensor& x) const {
         if (norms == state_norm::none) return x;
+        if (norms != state_norm::weighted) t.register_buffer({buffer_width}, t.activation_type());
         return t.call(name, norm_module{norm_kind::rms, width, norm_named, norms == state_norm::weighted}, x);
     }
 };

@@ -177,9 +177,9 @@ public:
         v.storage_id = storage_table_.add();
         return v;
     }
-    /// Declares a buffer of the module, in bytes.
+    /// Declares a buffer of the module, in bytes. A module that is called again has declared it before.
     constexpr void register_buffer(count bytes) const {
-        if (listener_ != nullptr) listener_->on_buffer(*this, bytes);
+        if (listener_ != nullptr && parameter_multiplier_ != count{}) listener_->on_buffer(*this, bytes);
     }
 
     /// Appends a tensor to the cache.
