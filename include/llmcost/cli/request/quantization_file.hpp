@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include <llmcost/hub.hpp>
 #include <llmcost/hub/options.hpp>
@@ -22,9 +23,11 @@ inline constexpr const char* quantization_file = "hf_quant_config.json";
 /// Throws: `io` for a file that cannot be read, and the errors of `parse_config`.
 void add_quantization_file(config_document& document, const std::filesystem::path& folder);
 
-/// Adds the file of a repository, from the cache. With `may_download`, also from the Hub; a missing file is ignored.
+/// Adds the file of a repository, from the cache. With the path of a configuration that was downloaded now, also from
+/// the Hub; a missing file is ignored. If the download fails, the configuration is removed from the cache: a later run
+/// would use it without its quantization.
 void add_quantization_file_of(config_document& document, const repo_id& id, const hub_options& options,
-                              bool may_download);
+                              const std::optional<std::filesystem::path>& downloaded_config);
 
 }  // namespace llmcost::cli::detail
 

@@ -169,11 +169,12 @@ LLMCOST_INLINE located_config locate_config(std::string_view name, const argumen
         options.offline_source = "--offline";
     }
     const std::string display_name = printable(name);
-    const auto with_processor = [&, repository = id.name](const hub_file& file, bool may_download) {
+    const auto with_processor = [&, repository = id.name](const hub_file& file, bool is_downloaded) {
         config_document document =
             file.content ? parse_config(*file.content, file.path.string()) : read_config_file(file.path.string());
         add_processors_of(document, {repository, file.commit}, options, io.models);
-        add_quantization_file_of(document, {repository, file.commit}, options, may_download);
+        add_quantization_file_of(document, {repository, file.commit}, options,
+                                 is_downloaded ? std::optional(file.path) : std::nullopt);
         return document;
     };
     for (const char* const file : llmcost::detail::config_files)

@@ -5,6 +5,8 @@
 #include <llmcost/cli/request/quantization_file.hpp>
 
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/inline.hpp>
@@ -37,15 +39,18 @@ LLMCOST_INLINE void add_quantization_file(config_document& document, const std::
 }
 
 LLMCOST_INLINE void add_quantization_file_of(config_document& document, const repo_id& id, const hub_options& options,
-                                             bool may_download) {
+                                             const std::optional<std::filesystem::path>& downloaded_config) {
     if (!lacks_quantization(document)) return;
     if (const auto cached = find_in_cache(id, quantization_file, options))
         return set_file(document, "quantization_config", *cached);
-    if (!may_download) return;
+    if (!downloaded_config) return;
     try {
         set_file(document, "quantization_config", fetch(id, quantization_file, options));
     } catch (const error& e) {
-        if (e.code() != errc::not_found) throw;
+        if (e.code() == errc::not_found) return;
+        std::error_code none;
+        std::filesystem::remove(*downloaded_config, none);
+        throw;
     }
 }
 
