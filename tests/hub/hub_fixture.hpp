@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include "loopback_server.hpp"
 
 inline const std::string first_commit(40, '1');
@@ -45,6 +47,22 @@ public:
 
 private:
     std::filesystem::path path_;
+};
+
+/// A limit on the size of files, while it lives.
+class file_size_limit {
+public:
+    explicit file_size_limit(rlim_t bytes) {
+        if (::getrlimit(RLIMIT_FSIZE, &original_limit_) != 0) throw std::runtime_error("no limit of file sizes");
+        const rlimit small{bytes, original_limit_.rlim_max};
+        if (::setrlimit(RLIMIT_FSIZE, &small) != 0) throw std::runtime_error("no limit of file sizes");
+    }
+    file_size_limit(const file_size_limit&) = delete;
+    file_size_limit& operator=(const file_size_limit&) = delete;
+    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &original_limit_); }
+
+private:
+    rlimit original_limit_{};
 };
 
 inline void write_file(const std::filesystem::path& path, std::string_view content) {

@@ -12,7 +12,6 @@
 #include <string>
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "hub_fixture.hpp"
@@ -36,22 +35,6 @@ bool blocked(int signal) {
     sigset_t now;
     return pthread_sigmask(SIG_BLOCK, nullptr, &now) == 0 && sigismember(&now, signal) == 1;
 }
-
-/// A limit on the size of files, while it lives.
-class file_size_limit {
-public:
-    explicit file_size_limit(rlim_t bytes) {
-        REQUIRE(::getrlimit(RLIMIT_FSIZE, &original_limit_) == 0);
-        const rlimit small{bytes, original_limit_.rlim_max};
-        REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-    }
-    file_size_limit(const file_size_limit&) = delete;
-    file_size_limit& operator=(const file_size_limit&) = delete;
-    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &original_limit_); }
-
-private:
-    rlimit original_limit_{};
-};
 
 }  // namespace
 

@@ -10,14 +10,14 @@
 
 namespace llmcost::detail::hub {
 
-/// Turns SIGPIPE and SIGXFSZ, during its lifetime and in its own thread, into the error codes of the writes that raise
-/// them.
+/// Turns SIGPIPE and SIGXFSZ, or other given signals, during its lifetime and in its own thread, into the error codes
+/// of the writes that raise them.
 ///
 /// A TLS library may write to a closed connection, and a limit on the size of files may be in force. Neither may end
 /// the program and leave an unfinished file. The handling of these signals elsewhere in the program does not change.
 class write_signal_guard {
 public:
-    write_signal_guard() noexcept;
+    explicit write_signal_guard(std::initializer_list<int> signals = {SIGPIPE, SIGXFSZ}) noexcept;
     write_signal_guard(const write_signal_guard&) = delete;
     write_signal_guard& operator=(const write_signal_guard&) = delete;
     ~write_signal_guard();

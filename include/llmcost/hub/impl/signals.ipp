@@ -4,13 +4,15 @@
 
 #include <llmcost/hub/signals.hpp>
 
+#include <initializer_list>
+
 #include <llmcost/base/inline.hpp>
 
 namespace llmcost::detail::hub {
 
-LLMCOST_INLINE write_signal_guard::write_signal_guard() noexcept {
+LLMCOST_INLINE write_signal_guard::write_signal_guard(std::initializer_list<int> signals) noexcept {
     sigemptyset(&blocked_);
-    for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    for (const int signal : signals) {
         if (!pending(signal)) sigaddset(&blocked_, signal);
     }
     is_changed_ = pthread_sigmask(SIG_BLOCK, &blocked_, &previous_mask_) == 0;

@@ -7,29 +7,38 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
+#include <llmcost/hub/signals.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 
 namespace llmcost::detail {
 
-/// Writes a text and closes the file; returns the error number, or 0.
-[[nodiscard]] LLMCOST_INLINE int write_and_close(open_file& file, std::string_view text) {
+/// Writes a text; returns the error number, or 0.
+[[nodiscard]] LLMCOST_INLINE int write_text(const open_file& file, std::string_view text) {
     int failure = 0;
     while (!text.empty() && failure == 0) {
         const ssize_t written = ::write(file.get(), text.data(), text.size());
         if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
         if (written < 0 && errno != EINTR) failure = errno;
     }
+    return failure;
+}
+
+/// Closes a file; returns an earlier error number, or that of closing.
+[[nodiscard]] LLMCOST_INLINE int close_after(int failure, open_file& file) {
     const int closed = file.close();
     return failure != 0 ? failure : closed;
 }
@@ -55,10 +64,30 @@ struct output_place {
     return place;
 }
 
-/// Writes the file directly. The former content is lost.
+/// The content of a regular file of at most 1 GiB; nothing for other files.
+[[nodiscard]] LLMCOST_INLINE std::optional<std::string> former_content(const std::string& path) {
+    constexpr std::size_t maximum = std::size_t{1} << 30;
+    std::string reason;
+    bool is_complete = false;
+    const open_file file = open_regular_at(AT_FDCWD, path.c_str(), reason);
+    std::string text = file ? read_prefix(file, maximum + 1, is_complete) : std::string();
+    return is_complete && text.size() <= maximum ? std::optional(std::move(text)) : std::nullopt;
+}
+
+/// Writes the file directly. If that fails, a regular file gets its former content back, which needs no further space.
+/// Returns the error number, or 0.
 [[nodiscard]] LLMCOST_INLINE int overwrite(const std::string& path, std::string_view text) {
-    open_file file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
-    return file ? write_and_close(file, text) : errno;
+    const std::optional<std::string> former = former_content(path);
+    open_file file(::open(path.c_str(), O_WRONLY | O_CREAT | (former ? 0 : O_TRUNC) | O_CLOEXEC | O_NOCTTY, 0666));
+    if (!file) return errno;
+    int failure = write_text(file, text);
+    if (former) {
+        const bool is_restored =
+            failure != 0 && ::lseek(file.get(), 0, SEEK_SET) == 0 && write_text(file, *former) == 0;
+        const int cut = ::ftruncate(file.get(), static_cast<::off_t>(is_restored ? former->size() : text.size()));
+        if (failure == 0 && cut != 0) failure = errno;
+    }
+    return close_after(failure, file);
 }
 
 /// Writes the text next to the file and gives it the file's name. Returns the error number, or 0.
@@ -67,7 +96,7 @@ struct output_place {
     open_file file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file) return errno == ENOENT || errno == ENAMETOOLONG ? errno : overwrite(place.path, text);
     if (place.mode != 0) (void)::fchmod(file.get(), place.mode);
-    int failure = write_and_close(file, text);
+    int failure = close_after(write_text(file, text), file);
     if (failure == 0 && ::rename(temporary.c_str(), place.path.c_str()) != 0) failure = errno;
     if (failure != 0) ::unlink(temporary.c_str());
     return failure;
@@ -78,6 +107,7 @@ struct output_place {
 namespace llmcost {
 
 LLMCOST_INLINE void write_output_file(const std::string& path, std::string_view text) {
+    const detail::hub::write_signal_guard guard({SIGXFSZ});
     const detail::output_place place = detail::find_output_place(path);
     const int failure = place.is_replaceable ? detail::replace(place, text) : detail::overwrite(place.path, text);
     if (failure != 0)

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <vector>
 
+#include <signal.h>
+
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
@@ -26,6 +28,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/help.hpp>
 #include <llmcost/cli/request/model_name.hpp>
+#include <llmcost/hub/signals.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
@@ -125,6 +128,7 @@ LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const pr
     } catch (const error& e) {
         return detail::fail(io, e.what(), exit_code_of(e.code()));
     }
+    const llmcost::detail::hub::write_signal_guard guard({SIGXFSZ});
     io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();
     return io.out ? static_cast<int>(got.exit_status)
