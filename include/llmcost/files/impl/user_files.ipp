@@ -6,18 +6,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/files/regular_file.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
@@ -75,10 +77,14 @@ LLMCOST_INLINE std::string user_directory() {
 }
 
 LLMCOST_INLINE std::string local_device() {
-    std::string name;
+    constexpr std::size_t maximum = 256;  // bytes of a device name
     const std::string folder = user_directory();
-    if (!folder.empty()) std::getline(std::ifstream(folder + "/here"), name);
-    return name;
+    std::string reason;
+    bool is_complete = false;
+    const detail::open_file file =
+        folder.empty() ? detail::open_file() : detail::open_regular_at(AT_FDCWD, (folder + "/here").c_str(), reason);
+    const std::string text = file ? detail::read_prefix(file, maximum, is_complete) : std::string();
+    return text.substr(0, text.find('\n'));
 }
 
 LLMCOST_INLINE std::string user_device_file(const std::string& name) {

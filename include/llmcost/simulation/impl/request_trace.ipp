@@ -10,8 +10,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -208,8 +210,13 @@ namespace llmcost {
 
 LLMCOST_INLINE request_trace read_request_trace(const std::string& path, std::int64_t block) {
     constexpr std::size_t maximum = std::size_t{1} << 30;
-    const std::string text = detail::read_regular_file(path, maximum, printable(path));
-    if (text.size() == maximum) throw error(errc::input, printable(path), "exceeds 1 GiB");
+    const auto refuse_size = [&](std::uintmax_t size) {
+        if (size > maximum) throw error(errc::input, printable(path), "exceeds 1 GiB");
+    };
+    std::error_code unknown;
+    if (const std::uintmax_t size = std::filesystem::file_size(path, unknown); !unknown) refuse_size(size);
+    const std::string text = detail::read_regular_file(path, maximum + 1, printable(path));
+    refuse_size(text.size());
     return detail::trace_reader(printable(path), block).read(text);
 }
 
