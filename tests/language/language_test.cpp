@@ -285,10 +285,11 @@ TEST_CASE("pages can be found by the terms that an engineer searches for") {
         {"docs/glossary.md", {"KV cache", "tensor parallelism", "activation checkpointing", "draft token", "preempt"}},
         {"include/llmcost/forward/attention.hpp", {"update_kv_cache", "apply_rotary", "output_projection"}},
     };
-    for (const auto& [page, terms] : required) {
+    for (const auto& row : required) {
+        const char* const page = row.first;  // clang 14: a lambda captures no structured binding
         std::string text = text_of(top / page);
         for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        for (std::string term : terms) {
+        for (std::string term : row.second) {
             for (char& c : term) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
             CHECK_MESSAGE(text.find(term) != std::string::npos, page << " does not mention " << term);
         }
