@@ -161,7 +161,9 @@ class Describer:
     def layer(self, node, chain, path, kind, module):
         reads = [n.name for n in node.all_input_nodes if n.name not in self.parameters and isinstance(n.meta["val"], torch.Tensor)]
         attends = kind == "MultiheadAttention"  # reads queries, then keys
-        if self.leaf and self.leaf[0] == path and (attends or any(r in self.leaf[1] for r in reads)):  # one more operation inside of it
+        # differs between calls of one module
+        call = next(key for key, (at, _) in node.meta["nn_module_stack"].items() if at == path)
+        if self.leaf and self.leaf[0] == call and (attends or any(r in self.leaf[1] for r in reads)):  # one more operation inside of it
             self.leaf[1].add(node.name)
             step, before, _ = self.steps[self.leaf[2]]
             if attends:
@@ -179,7 +181,7 @@ class Describer:
             step["padding"], step["same"] = 0, True
         step = {k: v for k, v in step.items() if v is not None}
         self.write(chain, step, reads[:1] if kind != "MultiheadAttention" else reads, node.name)
-        self.leaf = (path, {node.name}, len(self.steps) - 1)
+        self.leaf = (call, {node.name}, len(self.steps) - 1)
 
     def known(self, chain, path, kind, module):
         """The step of a layer, with the arguments of its constructor."""
