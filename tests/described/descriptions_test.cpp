@@ -129,9 +129,10 @@ TEST_CASE("expressions are those of Python") {
                                                        {"1 if h < 1 else 2 if h < 3 else 3", 3},
                                                        {"2 + (1 if h > 2 else 0)", 3},
                                                        {"- -4", 4}};
-    for (const auto& [text, value] : rows) {
+    for (const auto& row : rows) {
+        const auto& text = row.first;  // clang 14: CAPTURE takes no structured binding
         CAPTURE(text);
-        CHECK(out(text) == value);
+        CHECK(out(text) == row.second);
     }
 }
 
@@ -188,7 +189,8 @@ TEST_CASE("what is wrong with a description is said with its place") {
              R"({"type": "Linear", "name": "l{i}", "repeat": 1000000000, "index": "i", "in_features": 16, "out_features": 16})"),
          "storages"},
     };
-    for (const auto& [text, message] : rows) {
+    for (const auto& row : rows) {
+        const auto& text = row.first;
         CAPTURE(text);
         std::string problem;
         try {
@@ -196,7 +198,7 @@ TEST_CASE("what is wrong with a description is said with its place") {
         } catch (const std::exception& e) {
             problem = e.what();
         }
-        CHECK_MESSAGE(problem.find(message) != std::string::npos, problem);
+        CHECK_MESSAGE(problem.find(row.second) != std::string::npos, problem);
     }
 }
 
