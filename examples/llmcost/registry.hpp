@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
-
-#include <llmcost/bundled/bundled_config.hpp>
-#include <llmcost/bundled/verified_type.hpp>
-#include <llmcost/config/model_registry.hpp>
+#include <llmcost/compiled_registry.hpp>
 
 // Model specs and bundled configurations of the program, compiled once for the program and its tests.
 namespace parts {
 
-extern const llmcost::model_registry registry;
-extern const std::span<const llmcost::bundled_config> configurations;
-extern const llmcost::verified_type_table verified;
+using llmcost::compiled::configurations;
+using llmcost::compiled::registry;
+using llmcost::compiled::verified;
 
 }  // namespace parts

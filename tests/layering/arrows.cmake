@@ -34,6 +34,7 @@ folder(cuda         base devices latency)
 folder(bundled      base)
 folder(generated    base config arch bundled)
 folder(registry     base config generated)
+folder(compiled_registry config bundled)
 folder(presets      base model config arch)
 folder(llmcost      ${core})
 folder(json_text    base text)
@@ -56,7 +57,7 @@ folder(cli          cli/args cli/request cli/pages cli/commands registry generat
 # standard headers that are too slow to include for a planner that only needs numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(may_include_heavy text graph memory flop_counters custom report serving files kernels simulation cuda json_text json
+set(may_include_heavy compiled_registry text graph memory flop_counters custom report serving files kernels simulation cuda json_text json
     hub_client hub bundled generated cli/args cli/request cli/pages cli/commands cli)
 set(external_json_text "^nlohmann/")
 set(external_simulation "^nlohmann/")

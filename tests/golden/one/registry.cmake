@@ -55,7 +55,7 @@ list(REMOVE_DUPLICATES includes)
 list(JOIN includes "\n" includes)
 list(JOIN entries "\n" entries)
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include "registry.hpp"
+#include <llmcost/compiled_registry.hpp>
 
 @includes@
 #include <llmcost/config/read_model.hpp>
@@ -66,6 +66,6 @@ constexpr llmcost::model_registry_entry entries[]{
 };
 }  // namespace
 
-const llmcost::model_registry parts::registry{entries, sizeof entries / sizeof *entries, llmcost::parse_model_among,
-                                              llmcost::parse_model_of};
+const llmcost::model_registry llmcost::compiled::registry{entries, sizeof entries / sizeof *entries,
+                                                          llmcost::parse_model_among, llmcost::parse_model_of};
 ]])
