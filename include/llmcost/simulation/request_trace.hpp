@@ -104,6 +104,7 @@ private:
     std::string name_;
     std::int64_t block_;
     std::size_t line_ = 0;
+    std::size_t untimed_line_ = 0;  ///< a line of JSON without an arrival time; 0: none
     std::vector<const trace_column_name*> columns_;
     bool has_column_[4]{};
     request_trace out_;

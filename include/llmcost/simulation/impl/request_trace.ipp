@@ -70,6 +70,10 @@ LLMCOST_INLINE request_trace trace_reader::read(std::string_view text) {
         else
             read_csv(std::string(line));
     }
+    if (out_.timed && untimed_line_ > 0) {
+        line_ = untimed_line_;
+        fail("expected an arrival time, as in other lines");
+    }
     if (out_.requests.empty())
         fail(out_.num_skipped > 0 ? "expected requests with input and output tokens, found none"
                                   : "expected a line for each request, found only a header");
@@ -180,6 +184,7 @@ LLMCOST_INLINE void trace_reader::read_json(std::string_view line) {
     read_object(j, read_object);
     if (!is_present[1] || !is_present[2])
         fail("expected input and output, input_length and output_length, or prompt_tokens and completion_tokens");
+    if (!is_present[0]) untimed_line_ = line_;
     // The last, incomplete block of a prompt cannot be shared.
     const auto num_full_blocks = static_cast<std::size_t>(r.input_tokens / block_);
     if (r.prefix_blocks.size() > num_full_blocks) r.prefix_blocks.resize(num_full_blocks);
