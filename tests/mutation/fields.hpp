@@ -73,11 +73,12 @@ public:
                attend, mlp, residual, finish, predict, read, parse_composite_config, read_processor, read_sound,
                family_keys, drops, text, components, media, reads, sound, shows_encoder, tokens_ahead, kinds, norm,
                qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
-               context_scaling, eager_only, as_written, any_image, joins_rotated, heads, alternatives, published_head,
-               names, keys, defaults] = row;
+               context_scaling, eager_only, as_written, any_image, joins_rotated, heads, alternatives, draft,
+               published_head, names, keys, defaults] = row;
         (void)context_scaling;  // the longest context, which no recording has
         (void)eager_only;       // the default of training
         (void)alternatives;     // names that are accepted
+        (void)draft;            // of a server, and of names that are accepted
         (void)published_head;   // of checkpoints: tests/cli/published_test.cpp
         (void)model_type;       // how a row is found
         (void)remote_code;      // what pages say of it

@@ -144,6 +144,20 @@ const published families[] = {
          "num_attention_heads": 16, "num_experts": 256, "num_experts_per_tok": 8, "num_hidden_layers": 20,
          "num_key_value_heads": 4, "num_shared_experts": 1, "partial_rotary_factor": 0.5, "topk_group": 4,
          "use_qk_norm": true, "vocab_size": 157184})",
+     0},
+    {"yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",
+     R"({"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000, "hidden_size": 4096,
+         "intermediate_size": 14336, "max_position_embeddings": 2048, "model_type": "llama", "num_attention_heads": 32,
+         "num_hidden_layers": 1, "num_key_value_heads": 8, "vocab_size": 128256})",
+     0},
+    {"yuhuili/EAGLE-LLaMA3-Instruct-8B",
+     R"({"architectures": ["EagleLlamaForCausalLM"], "bias": false, "hidden_size": 4096, "intermediate_size": 14336,
+         "max_position_embeddings": 2048, "model_type": "llama", "num_attention_heads": 32, "num_hidden_layers": 1,
+         "num_key_value_heads": 8, "vocab_size": 128256})",
+     0},
+    {"Medusa heads of lmsys/vicuna-7b-v1.3, in the format of FasterDecoding/Medusa",
+     R"({"architectures": ["MedusaModel"], "hidden_size": 4096, "medusa_num_heads": 5, "medusa_num_layers": 1,
+         "model_type": "medusa", "vocab_size": 32000})",
      0}};
 
 }  // namespace

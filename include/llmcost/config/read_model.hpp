@@ -25,6 +25,21 @@ constexpr bool names_class(config_view json, string_ref name) {
     return false;
 }
 
+/// The draft head of a class in `architectures`, or null.
+///
+/// A draft head for speculative decoding has the `model_type` of its layers (`llama`, `qwen3`), so that only its class
+/// distinguishes it from a language model.
+constexpr const model_spec* find_draft_head(const model_registry& known, config_view json) {
+    const auto list = json.find("architectures");
+    if (!list || !list->is_array()) return nullptr;
+    for (const config_view entry : *list) {
+        if (!entry.is_string()) continue;
+        for (const model_spec* row : known)
+            if (row->draft != draft_kind::none && has_name(row->alternative_classes, entry.as_string())) return row;
+    }
+    return nullptr;
+}
+
 /// Throws `unsupported` for a size in the enclosing object, which the type does not read.
 [[noreturn]] inline void fail_flat_size(const model_spec& row, config_view size) {
     char buffer[192];
@@ -160,13 +175,16 @@ constexpr model parse_model_of(const model_spec& row, config_view json, const mo
     return m;
 }
 
-/// The model of a configuration, with the model spec of its `model_type`.
+/// The model of a configuration, with the model spec of its `model_type`, or of its class if that is a draft head.
 ///
 /// Throws: `config_error` if the configuration is not supported.
 constexpr model parse_model_among(const model_registry& known, config_view json) {
-    const string_ref type = json.string("model_type");
-    const model_spec* row = known.find(type);
-    if (row == nullptr) detail::fail_nearest(known, json, type);
+    const model_spec* row = nullptr;
+    const auto named = json.find("model_type");
+    if (named && named->is_string()) row = known.find(named->as_string());
+    if (row == nullptr || !detail::has_class(*row, json))
+        if (const model_spec* const head = detail::find_draft_head(known, json)) row = head;
+    if (row == nullptr) detail::fail_nearest(known, json, json.string("model_type"));
     detail::check_classes(*row, json);
     detail::refuse_flat_sizes(*row, json);
     return parse_model_of(*row, json, known);

@@ -155,21 +155,24 @@ constexpr bool is_remote_class_of_type(const model_spec& row, string_ref name) n
     return dot > 0 && is_module_of_type(row, name.substr(0, dot - 1));
 }
 
+/// Whether the type has one of the classes in `architectures`. True without classes.
+constexpr bool has_class(const model_spec& row, config_view json) {
+    const auto list = json.find("architectures");
+    if (!list || !list->is_array() || list->size() == 0) return true;
+    for (const config_view entry : *list) {
+        string_ref name = entry.as_string();
+        if (has_name(row.alternative_classes, name) ||
+            (remove_class_prefix(name, row.class_prefix) && (find_head(row, name) || is_older_class(row, name))))
+            return true;
+    }
+    return false;
+}
+
 /// Checks that the type has one of the classes in `architectures`, and one of the models in `auto_map`.
 ///
 /// Throws: `unsupported` if it has none: the default class has other parameters.
 constexpr void check_classes(const model_spec& row, config_view json) {
-    const auto list = json.find("architectures");
-    if (list && list->is_array() && list->size() > 0) {
-        bool is_known = false;
-        for (const config_view entry : *list) {
-            string_ref name = entry.as_string();
-            is_known =
-                is_known || has_name(row.alternative_classes, name) ||
-                (remove_class_prefix(name, row.class_prefix) && (find_head(row, name) || is_older_class(row, name)));
-        }
-        if (!is_known) refuse_class(row, (*list)[0]);
-    }
+    if (!has_class(row, json)) refuse_class(row, (*json.find("architectures"))[0]);
     const auto remote_classes = json.find("auto_map");
     if (!remote_classes || !remote_classes->is_object()) return;
     maybe<config_view> other;

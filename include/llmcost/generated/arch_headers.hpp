@@ -86,6 +86,8 @@
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
 #include <llmcost/arch/dots3_note_multimodal.hpp>
+#include <llmcost/arch/eagle.hpp>
+#include <llmcost/arch/eagle3.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
@@ -230,6 +232,7 @@
 #include <llmcost/arch/mamba2.hpp>
 #include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/mbart.hpp>
+#include <llmcost/arch/medusa.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/metaclip_2.hpp>

@@ -207,6 +207,14 @@ enum class published_head_kind : std::uint8_t {
     untied_by_text_model  ///< separate if only the text model has, and does not set, `tie_word_embeddings`
 };
 
+/// How a draft head generates the draft tokens of one step of speculative decoding.
+enum class draft_kind : std::uint8_t {
+    none,           ///< no draft head
+    sequential,     ///< one forward pass per draft token (EAGLE, multi-token prediction)
+    one_per_head,   ///< one forward pass over one position; each head generates one draft token (Medusa)
+    one_per_query,  ///< one forward pass over a block of positions, each of which generates one draft token (DFlash)
+};
+
 struct model;
 
 /// Computes the sizes of the images, videos and audio of a workload after preprocessing.
@@ -268,6 +276,9 @@ struct model_spec {
     head_set supported_heads{head_kind::none, head_kind::causal_lm};
     /// class names of other code that are the type's default class; separated by spaces
     literal alternative_classes = "";
+    /// set for a draft head: its `alternative_classes` select it in a file of any `model_type`, which is often that of
+    /// its layers
+    draft_kind draft = draft_kind::none;
     published_head_kind published_head = published_head_kind::as_built;  ///< the head of published checkpoints
     decoder_module_names names{};
     config_key_table config_keys{};

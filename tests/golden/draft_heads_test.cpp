@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "golden_models.hpp"
+
+#include <doctest/doctest.h>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/text/error.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace llmcost::testing;
+
+namespace {
+
+/// The counts of a forward pass, in the order of the recorded columns: primitives, OUT, WRITTEN, cache.
+std::vector<std::string> counts_of(const llmcost::model& draft_head, llmcost::workload load) {
+    load.weights = llmcost::dtype::float32;
+    const llmcost::model_metrics f = llmcost::count_model(draft_head, load);
+    std::vector<std::string> out;
+    for (const llmcost::count n : {f.add, f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow, f.neg,
+                                   f.cmp, f.module_output_elements, f.written_elements, f.cache_elements})
+        out.emplace_back(llmcost::count_text{n}.view());
+    return out;
+}
+
+llmcost::model parse_draft_head(const std::string& json) {
+    return llmcost::parse_config(json, "config.json").read_with([](llmcost::config_view root) {
+        return parts::registry.read(root);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("draft heads are exact") {
+    std::ifstream in(golden_folder() / "draft_heads.txt");
+    REQUIRE(in);
+    llmcost::model model{};
+    std::set<const llmcost::model_spec*> recorded;
+    std::string name, parameters;
+    int runs = 0;
+    for (std::string line; std::getline(in, line);) {
+        CAPTURE(name);
+        std::istringstream line_stream(line);
+        std::string text;
+        line_stream >> text;
+        if (text == "model") {
+            line_stream >> name >> parameters;
+        } else if (text == "config") {
+            model = parse_draft_head(line.substr(text.size() + 1));
+            recorded.insert(model.spec);
+            CHECK(llmcost::count_text{llmcost::count_model(model, {}).params}.view() == parameters);
+        } else if (text == "run") {
+            CAPTURE(line);
+            llmcost::workload load;
+            line_stream >> load.batch >> load.sequence >> load.past;
+            std::vector<std::string> expected;
+            for (std::string n; line_stream >> n;) expected.push_back(n);
+            const std::vector<std::string> found = counts_of(model, load);
+            REQUIRE(found.size() == expected.size());
+            for (std::size_t i = 0; i < found.size(); ++i) CHECK_MESSAGE(found[i] == expected[i], "column " << i);
+            ++runs;
+        }
+    }
+    CHECK(runs >= 44);
+    for (const llmcost::model_spec* row : parts::registry)
+        CHECK_MESSAGE((row->draft != llmcost::draft_kind::none) == recorded.contains(row),
+                      std::string(row->model_type));
+}
+
+TEST_CASE("EAGLE has the published parameters") {
+    // "EAGLE Parameters" of README.md in SafeAILab/EAGLE, in billions; sizes of the target models. Its row of
+    // Vicuna-33B (0.56) is not compared: one layer of that target (0.535) and `fc` (0.089) have more parameters.
+    struct published {
+        const char* target;
+        std::int64_t hidden_size, intermediate_size, num_attention_heads, num_key_value_heads;
+        double billions;
+    };
+    for (const published& head : {published{"Vicuna-7B-v1.3", 4096, 11008, 32, 32, 0.24},
+                                  published{"Vicuna-13B-v1.3", 5120, 13824, 40, 40, 0.37},
+                                  published{"LLaMA2-Chat 70B", 8192, 28672, 64, 8, 0.99},
+                                  published{"LLaMA3-Instruct 8B", 4096, 14336, 32, 8, 0.25}}) {
+        CAPTURE(head.target);
+        const std::string json = R"({"model_type":"llama","architectures":["EagleLlamaForCausalLM"],)"
+                                 R"("num_hidden_layers":1,"hidden_size":)" +
+                                 std::to_string(head.hidden_size) +
+                                 ",\"intermediate_size\":" + std::to_string(head.intermediate_size) +
+                                 ",\"num_attention_heads\":" + std::to_string(head.num_attention_heads) +
+                                 ",\"num_key_value_heads\":" + std::to_string(head.num_key_value_heads) + '}';
+        const auto parameters = static_cast<double>(llmcost::count_model(parse_draft_head(json), {}).params);
+        CHECK(std::abs(parameters / 1e9 - head.billions) <= 0.005);
+    }
+}
+
+TEST_CASE("a class selects a draft head in a file of any type") {
+    const auto spec_of = [](const std::string& keys) {
+        return std::string(parse_draft_head("{" + keys + R"(,"hidden_size":64,"vocab_size":96})").spec->model_type);
+    };
+    CHECK(spec_of(R"("model_type":"qwen3","architectures":["Eagle3LlamaForCausalLM"])") == "eagle3");
+    CHECK(spec_of(R"("model_type":"unknown","architectures":["LlamaForCausalLMEagle3"])") == "eagle3");
+    CHECK(spec_of(R"("architectures":["MedusaModel"],"num_heads":2)") == "medusa");
+    // a class of the type itself is not a draft head
+    CHECK(spec_of(R"("model_type":"llama","architectures":["LlamaForCausalLM","EagleModel"])") == "llama");
+}
+
+TEST_CASE("draft heads refuse invalid sizes") {
+    const auto refusal_of = [](const std::string& keys) -> std::string {
+        try {
+            (void)parse_draft_head("{" + keys + '}');
+        } catch (const llmcost::error& e) {
+            return e.what();
+        }
+        return {};
+    };
+    CHECK(refusal_of(R"("architectures":["LlamaForCausalLMEagle3"],"vocab_size":96,"draft_vocab_size":97)") ==
+          "config.json: /draft_vocab_size: expected at most vocab_size, found 97");
+    CHECK(refusal_of(R"("architectures":["LlamaForCausalLMEagle3"],"num_aux_hidden_states":65)") ==
+          "config.json: /num_aux_hidden_states: expected at most 64, found 65");
+    CHECK(refusal_of(R"("architectures":["MedusaModel"],"medusa_num_heads":4)") ==
+          "config.json: /hidden_size: missing; expected that of the target model");
+    CHECK(refusal_of(R"("architectures":["MedusaModel"],"num_heads":65)") ==
+          "config.json: /num_heads: expected at most 64, found 65");
+}
