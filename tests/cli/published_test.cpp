@@ -83,7 +83,7 @@ TEST_CASE("composite types without the key are published as their text model tie
 
 TEST_CASE("a class that the type does not have is refused") {
     const auto with_class = [](const std::string& name) { return qwen3 + R"(,"architectures":[")" + name + "\"]}"; };
-    for (const char* name : {"DFlash2DraftModel", "MedusaModel", "RewardModel", "FooForCausalLM", "Qwen3ForFoo"}) {
+    for (const char* name : {"Qwen3DSparkModel", "MedusaModel", "RewardModel", "FooForCausalLM", "Qwen3ForFoo"}) {
         CHECK(refusal_of(with_class(name)) ==
               "llmcost: standard input: /architectures/0: unsupported class \"" + std::string(name) +
                   "\"; --as-class NAME selects a class of qwen3: Qwen3Model, Qwen3ForCausalLM, "
@@ -98,6 +98,28 @@ TEST_CASE("a class that the type does not have is refused") {
     CHECK(parameters_of(with_class("QWEN3ForCausalLM")) == parameters_of(with_class("Qwen3ForCausalLM")));
     CHECK(parameters_of(qwen3 + R"(,"architectures":["Foo","Qwen3Model"]})") ==
           parameters_of(with_class("Qwen3Model")));
+}
+
+TEST_CASE("a draft head is read as its class") {
+    // a file of a Qwen3-type draft head whose tensors have 695,497,216 elements
+    const std::string dflash2 = R"({"model_type":"qwen3","architectures":["DFlash2DraftModel"],)"
+                                R"("auto_map":{"AutoModel":"dflash2.DFlash2DraftModel"},"hidden_size":2560,)"
+                                R"("intermediate_size":8704,"num_hidden_layers":6,"num_attention_heads":20,)"
+                                R"("num_key_value_heads":4,"head_dim":128,"vocab_size":248320,"num_target_layers":48,)"
+                                R"("sliding_window":4096,"use_sliding_window":true,"block_size":16,"layer_types":[)"
+                                R"("sliding_attention","sliding_attention","sliding_attention","sliding_attention",)"
+                                R"("sliding_attention","full_attention"],"dflash_config":{"selector_rank":256,)"
+                                R"("conv_group_size":16,"conv_kernel_size":2,)"
+                                R"("target_layer_ids":[1,7,13,20,26,33,39,46]}})";
+    CHECK(parameters_of(dflash2) == 695'497'216);
+    CHECK(has(refusal_of(qwen3 + R"(,"architectures":["DFlash2DraftModel"]})"),
+              "/conv_kernel_size: missing; expected a positive integer"));
+    // files of SafeAILab/EAGLE have the class of Llama; --as-class selects the draft head
+    const std::string llama = R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,)"
+                              R"("intermediate_size":14336,"num_hidden_layers":1,"num_attention_heads":32,)"
+                              R"("num_key_value_heads":8,"vocab_size":128256,"bias":false})";
+    CHECK(parameters_of(llama, " --as-class EagleLlamaForCausalLM") == 251'662'336);
+    CHECK(parameters_of(llama, " --as-class EagleLlamaForCausalLM --set bias=true") == 251'662'336 + 4096);
 }
 
 TEST_CASE("remote code is refused unless its class or its module is the type's own") {

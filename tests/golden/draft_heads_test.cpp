@@ -68,7 +68,7 @@ TEST_CASE("draft heads are exact") {
             ++runs;
         }
     }
-    CHECK(runs >= 44);
+    CHECK(runs == 68);
     for (const llmcost::model_spec* row : parts::registry)
         CHECK_MESSAGE((row->draft != llmcost::draft_kind::none) == recorded.contains(row),
                       std::string(row->model_type));
@@ -105,6 +105,7 @@ TEST_CASE("a class selects a draft head in a file of any type") {
     CHECK(spec_of(R"("model_type":"qwen3","architectures":["Eagle3LlamaForCausalLM"])") == "eagle3");
     CHECK(spec_of(R"("model_type":"unknown","architectures":["LlamaForCausalLMEagle3"])") == "eagle3");
     CHECK(spec_of(R"("architectures":["MedusaModel"],"num_heads":2)") == "medusa");
+    CHECK_THROWS((void)spec_of(R"("model_type":"qwen3","architectures":["MedusaModel"])"));
     // a class of the type itself is not a draft head
     CHECK(spec_of(R"("model_type":"llama","architectures":["LlamaForCausalLM","EagleModel"])") == "llama");
 }
@@ -124,6 +125,14 @@ TEST_CASE("draft heads refuse invalid sizes") {
           "config.json: /num_aux_hidden_states: expected at most 64, found 65");
     CHECK(refusal_of(R"("architectures":["MedusaModel"],"medusa_num_heads":4)") ==
           "config.json: /hidden_size: missing; expected that of the target model");
+    const std::string dflash2 = R"("architectures":["DFlash2DraftModel"],"vocab_size":96,"hidden_size":64,)"
+                                R"("num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":4,)";
+    CHECK(refusal_of(dflash2 + R"("dflash_config":{"conv_kernel_size":2,"conv_group_size":16})") ==
+          "config.json: /selector_rank: missing; expected a positive integer");
+    CHECK(refusal_of(dflash2 + R"("dflash_config":{"conv_kernel_size":2,"conv_group_size":12,"selector_rank":8})") ==
+          "config.json: /dflash_config/conv_group_size: expected a divisor of hidden_size, found 12");
+    CHECK(refusal_of(dflash2 + R"("dflash_config":{"attention_mode":"mla"})") ==
+          "config.json: /dflash_config/attention_mode: not supported by this draft head: \"mla\"");
     CHECK(refusal_of(R"("architectures":["MedusaModel"],"num_heads":65)") ==
           "config.json: /num_heads: expected at most 64, found 65");
 }

@@ -158,7 +158,24 @@ const published families[] = {
     {"Medusa heads of lmsys/vicuna-7b-v1.3, in the format of FasterDecoding/Medusa",
      R"({"architectures": ["MedusaModel"], "hidden_size": 4096, "medusa_num_heads": 5, "medusa_num_layers": 1,
          "model_type": "medusa", "vocab_size": 32000})",
-     0}};
+     0},
+    {"SpecForge, configs/qwen3-8b-dflash.json",
+     R"({"architectures": ["DFlashDraftModel"], "auto_map": {"AutoModel": "modeling_dflash.DFlashDraftModel"},
+         "block_size": 16, "head_dim": 128, "hidden_size": 4096, "intermediate_size": 12288, "layer_types":
+         ["full_attention", "full_attention", "full_attention", "full_attention", "full_attention"],
+         "max_position_embeddings": 40960, "model_type": "qwen3", "num_attention_heads": 32, "num_hidden_layers": 5,
+         "num_key_value_heads": 8, "num_target_layers": 36, "sliding_window": null, "use_sliding_window": false,
+         "vocab_size": 151936})",
+     0},
+    {"a draft head of a Qwen model of 48 layers",
+     R"({"architectures": ["DFlash2DraftModel"], "auto_map": {"AutoModel": "dflash2.DFlash2DraftModel"},
+         "block_size": 16, "dflash_config": {"conv_group_size": 16, "conv_kernel_size": 2, "selector_rank": 256,
+         "target_layer_ids": [1, 7, 13, 20, 26, 33, 39, 46]}, "head_dim": 128, "hidden_size": 2560,
+         "intermediate_size": 8704, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention",
+         "sliding_attention", "sliding_attention", "full_attention"], "max_position_embeddings": 262144,
+         "model_type": "qwen3", "num_attention_heads": 20, "num_hidden_layers": 6, "num_key_value_heads": 4,
+         "num_target_layers": 48, "sliding_window": 4096, "use_sliding_window": true, "vocab_size": 248320})",
+     695'497'216, "a count of the tensors of its file"}};
 
 }  // namespace
 

@@ -64,7 +64,7 @@ constexpr tensor combine_hidden_states(const layer_context& ctx, trace& t) {
         for (std::int64_t i = 0; i < n; ++i)
             chunks[i] =
                 t.call({"fc_norm", i}, norm_module{ctx.spec.norm, features, ctx.class_of(ctx.spec.names.norm_class)},
-                       t.slice(states, -1, features));
+                       states.slice(-1, features));
         states = t.cat(chunks, static_cast<int>(n), -1);
     }
     return t.call("fc", linear{states.dim(-1), ctx.config.hidden_size, false}, states);

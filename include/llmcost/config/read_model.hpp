@@ -27,15 +27,18 @@ constexpr bool names_class(config_view json, string_ref name) {
 
 /// The draft head of a class in `architectures`, or null.
 ///
-/// A draft head for speculative decoding has the `model_type` of its layers (`llama`, `qwen3`), so that only its class
-/// distinguishes it from a language model.
-constexpr const model_spec* find_draft_head(const model_registry& known, config_view json) {
+/// A draft head with decoder layers has the `model_type` of its layers (`llama`, `qwen3`), so that only its class
+/// distinguishes it from a language model. One without such layers (Medusa) is not in a file of another type.
+/// `has_known_type`: the file has the `model_type` of another spec.
+constexpr const model_spec* find_draft_head(const model_registry& known, config_view json, bool has_known_type) {
     const auto list = json.find("architectures");
     if (!list || !list->is_array()) return nullptr;
     for (const config_view entry : *list) {
         if (!entry.is_string()) continue;
         for (const model_spec* row : known)
-            if (row->draft != draft_kind::none && has_name(row->alternative_classes, entry.as_string())) return row;
+            if (row->draft != draft_kind::none && (!has_known_type || row->draft != draft_kind::one_per_head) &&
+                has_name(row->alternative_classes, entry.as_string()))
+                return row;
     }
     return nullptr;
 }
@@ -183,7 +186,7 @@ constexpr model parse_model_among(const model_registry& known, config_view json)
     const auto named = json.find("model_type");
     if (named && named->is_string()) row = known.find(named->as_string());
     if (row == nullptr || !detail::has_class(*row, json))
-        if (const model_spec* const head = detail::find_draft_head(known, json)) row = head;
+        if (const model_spec* const head = detail::find_draft_head(known, json, row != nullptr)) row = head;
     if (row == nullptr) detail::fail_nearest(known, json, json.string("model_type"));
     detail::check_classes(*row, json);
     detail::refuse_flat_sizes(*row, json);

@@ -75,6 +75,7 @@
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/deepseek_vl_hybrid.hpp>
 #include <llmcost/arch/deit.hpp>
+#include <llmcost/arch/dflash.hpp>
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dinov2.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
