@@ -191,6 +191,31 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(tpot(small) < tpot(large));
     CHECK(tpot(small) < tpot(none));
     CHECK(has(refused(simulated + "vllm --draft-model Qwen/Qwen3-8B"), "--draft-model: requires --draft"));
+    // draft heads have fewer parameters than small models, and Medusa has one pass for all draft tokens
+    const temporary_folder folder;
+    const std::string sizes = R"("hidden_size":8192,"vocab_size":128256,"dtype":"bfloat16",)";
+    const std::string layers = sizes + R"("intermediate_size":28672,"num_attention_heads":64,"num_key_value_heads":8,)"
+                                       R"("num_hidden_layers":1,"model_type":"llama",)";
+    const auto head = [&](const std::string& name, const std::string& keys) {
+        return " --draft-model " + trace_file(folder, name + ".json", "{" + keys + "}");
+    };
+    const std::string eagle3_file = head("eagle3", layers + R"("architectures":["LlamaForCausalLMEagle3"],)"
+                                                            R"("draft_vocab_size":32000)"),
+                      medusa_file = head("medusa", sizes + R"("architectures":["MedusaModel"],"num_heads":4)"),
+                      dflash_file = head("dflash", layers + R"("architectures":["DFlashDraftModel"],"block_size":4)");
+    const json eagle3 = simulated_json(simulated + drafts + eagle3_file),
+               medusa = simulated_json(simulated + drafts + medusa_file),
+               dflash = simulated_json(simulated + drafts + dflash_file);
+    CHECK(tpot(free) < tpot(medusa));
+    CHECK(tpot(medusa) < tpot(eagle3));
+    CHECK(tpot(free) < tpot(dflash));
+    CHECK(tpot(dflash) < tpot(eagle3));
+    CHECK(tpot(eagle3) < tpot(large));
+    const std::string five = simulated + "vllm --concurrency 4 --requests 16 --draft 5";
+    CHECK(has(refused(five + medusa_file), "--draft: expected at most the 4 tokens of the draft head"));
+    CHECK(has(refused(five + dflash_file), "--draft: expected at most the 3 tokens of the draft head"));
+    CHECK(has(refused("serve --config " + (folder.path() / "eagle3.json").string() + " --device h100"),
+              "serve: a draft head generates no text without its target model"));
     const std::string turns =
         "sglang --rate 4 --requests 60 --turns 3 --replicas 4 --input 2000 --output 100 --pause 1";
     CHECK(simulated_json(simulated + turns + " --router prefix")["cached_share"].get<double>() >

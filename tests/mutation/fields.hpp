@@ -133,12 +133,13 @@ public:
     void visit_fields(model_config& config) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
                head_dim, rotary_dim, max_position_embeddings, num_position_axes, scaled_context, first_position,
-               sliding_window, type_vocab_size, embedding_size, num_labels, mtp_layers, hidden_act, type,
-               recurrent_state, head, tie_word_embeddings, attention_bias, output_bias, mlp_bias, is_decoder,
+               sliding_window, type_vocab_size, embedding_size, num_labels, mtp_layers, num_draft_tokens, hidden_act,
+               type, recurrent_state, head, tie_word_embeddings, attention_bias, output_bias, mlp_bias, is_decoder,
                add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, sliding_frequencies, rope_interleave,
                parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta,
                encoder, vision, drops, family, layers] = config;
         (void)mtp_layers;         // not part of the model
+        (void)num_draft_tokens;   // of draft heads, which have no golden: tests/golden/draft_heads.txt
         (void)num_position_axes;  // the size of an engine's tables, which no recording has
         (void)scaled_context;     // the longest context, which no recording has
         (void)recurrent_state;    // of engines: tests/memory/block_pool_test.cpp

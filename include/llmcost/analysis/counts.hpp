@@ -117,6 +117,7 @@ namespace detail {
                                     c.embedding_size,
                                     c.num_labels,
                                     c.mtp_layers,
+                                    c.num_draft_tokens,
                                     c.moe.num_experts,
                                     c.moe.num_experts_per_tok,
                                     c.moe.intermediate_size,

@@ -25,7 +25,6 @@ namespace dflash_detail {
 enum family_config_index : std::uint8_t {
     target_hidden_size,
     num_target_layers,
-    block_size,
     full_is_causal,
     sliding_is_causal,
     has_embedding_scale,
@@ -40,7 +39,6 @@ enum family_config_index : std::uint8_t {
 inline constexpr family_key family_keys[]{
     {"target_hidden_size", 0, family_key_type::computed},
     {"target_layer_ids", 0, family_key_type::computed},
-    {"block_size", 16, family_key_type::computed},
     {"is_causal", 0, family_key_type::computed},
     {"causal", 0, family_key_type::computed},
     {"input_embedding_scale", 0, family_key_type::computed},
@@ -55,6 +53,9 @@ inline constexpr family_key family_keys[]{
 /// Index of the context states in `attention_inputs::family_tensors`.
 inline constexpr std::size_t context_states = 0;
 
+/// Number of queries of a block: the last token, and a mask token for each draft token.
+constexpr std::int64_t block_size(const model_config& config) { return config.num_draft_tokens + 1; }
+
 /// Whether the embedding and the head are those of the target model.
 constexpr bool shares_weights(const model_config& config) {
     return config.family[target_hidden_size] == config.hidden_size;
@@ -64,14 +65,14 @@ constexpr bool shares_weights(const model_config& config) {
 constexpr tensor embed_block(const layer_context& ctx, trace& t) {
     const model_config& config = ctx.config;
     const embedding table{config.vocab_size, config.hidden_size, false, {"", "Embedding"}, shares_weights(config)};
-    const tensor x = t.call(ctx.spec.names.embed_tokens, table, shape{t.load().batch, config.family[block_size]});
+    const tensor x = t.call(ctx.spec.names.embed_tokens, table, shape{t.load().batch, block_size(config)});
     return config.family[has_embedding_scale] != 0 ? t.mul_scalar(x) : x;
 }
 
 /// The attention pattern of the block: keys are the cached context, the new context and the block.
 constexpr attention_pattern block_pattern(const layer_context& ctx, trace& t, std::int64_t window, bool is_causal) {
     attention_pattern pattern = attention_pattern_of(t, window);
-    pattern.query_length = ctx.config.family[block_size];
+    pattern.query_length = block_size(ctx.config);
     pattern.cached_length += t.load().sequence;
     pattern.num_previous_tokens += t.load().sequence;
     pattern.is_causal = is_causal;
@@ -90,7 +91,7 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     if (config.layers.contains(token_mixer_kind::sliding_attention, layers))
         c.sliding.mask = eager_mask(t, c.sliding.pattern, 1);
     const rotary_table table{config.rotary_dim, ctx.class_of(ctx.spec.names.rotary_class), rotary_frequencies{config}};
-    const auto tables = t.call(ctx.spec.names.rotary, table, t.load().sequence + config.family[block_size]);
+    const auto tables = t.call(ctx.spec.names.rotary, table, t.load().sequence + block_size(config));
     c.full.cos = c.sliding.cos = tables.first;
     c.full.sin = c.sliding.sin = tables.second;
     return c;
@@ -200,7 +201,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     t.enter(all);
     const tensor states = ctx.spec.base_model(ctx, t);
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
-    const tensor draft_states = t.slice(states, 1, ctx.config.family[block_size] - 1);
+    const tensor draft_states = t.slice(states, 1, ctx.config.num_draft_tokens);
     const tensor out = draft_logits(ctx, t, draft_states);
     if (ctx.config.family[selector_rank] > 0)
         (void)t.call("candidate_selector", candidate_selector{ctx}, out, draft_states);
@@ -307,8 +308,8 @@ constexpr void parse_config(config_view json, model_config& config) {
     family[num_target_layers] = ids && ids->is_array() && ids->size() > 0 ? ids->size() : config.num_hidden_layers;
     (void)checked_size(json, "hidden_size", family[num_target_layers], family[target_hidden_size]);
     const config_view block = object_with(json, "block_size");
-    family[block_size] = block.positive("block_size", 16);
-    if (family[block_size] < 2 || family[block_size] > 1024)
+    config.num_draft_tokens = block.positive("block_size", 16) - 1;
+    if (config.num_draft_tokens < 1 || config.num_draft_tokens > 1023)
         throw_invalid_value(block, "block_size", "2 to 1024 tokens");
     family[has_embedding_scale] = has_scale(json, "input_embedding_scale") ? 1 : 0;
     family[has_logits_scale] = has_scale(json, "output_multiplier") ? 1 : 0;
@@ -327,7 +328,7 @@ constexpr void parse_dflash2(config_view json, model_config& config) {
     required(conv_kernel_size, "conv_kernel_size");
     required(conv_group_size, "conv_group_size");
     required(selector_rank, "selector_rank");
-    if (family[conv_kernel_size] > family[block_size])
+    if (family[conv_kernel_size] > block_size(config))
         throw_invalid_value(object_with(json, "conv_kernel_size"), "conv_kernel_size", "at most block_size");
     if (config.hidden_size % family[conv_group_size] != 0)
         throw_invalid_value(object_with(json, "conv_group_size"), "conv_group_size", "a divisor of hidden_size");

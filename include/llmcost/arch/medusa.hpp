@@ -14,10 +14,9 @@ namespace llmcost::arch {
 
 namespace medusa_detail {
 
-enum family_config_index : std::uint8_t { num_heads, fc_bias, original_lm_head };
+enum family_config_index : std::uint8_t { fc_bias, original_lm_head };
 
 inline constexpr family_key family_keys[]{
-    {"num_heads", 5, family_key_type::computed},
     {"medusa_fc_bias", 0, family_key_type::computed},
     {"original_lm_head", 0, family_key_type::boolean},
 };
@@ -47,7 +46,7 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     t.enter(all);
     const recorder::not_executed_guard unused{t, t.load().head == logits::none};
     const tensor states = logits_to_keep(t, target_hidden_states(t, config.hidden_size));
-    const std::int64_t heads = config.family[num_heads];
+    const std::int64_t heads = config.num_draft_tokens;
     tensor draft_logits[trace::max_cat_inputs]{};
     for (std::int64_t i = 0; i < heads; ++i) {
         const linear head{config.hidden_size, config.vocab_size, false, config.family[original_lm_head] != 0 && i > 0};
@@ -66,11 +65,10 @@ constexpr void parse_config(config_view json, model_config& config) {
     const bool is_original = json.contains("medusa_num_heads");
     for (const literal key : {"hidden_size", "vocab_size"})
         if (is_original && !json.contains(key)) throw_missing_key(json, key, "that of the target model");
-    family_config& family = config.family;
     const literal heads = is_original ? "medusa_num_heads" : "num_heads";
-    family[num_heads] = json.positive(heads, 5);
-    if (family[num_heads] > trace::max_cat_inputs) throw_invalid_value(json, heads, "at most 64");
-    family[fc_bias] = json.boolean("medusa_fc_bias", is_original) ? 1 : 0;
+    config.num_draft_tokens = json.positive(heads, 5);
+    if (config.num_draft_tokens > trace::max_cat_inputs) throw_invalid_value(json, heads, "at most 64");
+    config.family[fc_bias] = json.boolean("medusa_fc_bias", is_original) ? 1 : 0;
     config.vocab_size = json.positive("truncated_vocab_size", config.vocab_size);
 }
 

@@ -148,6 +148,7 @@ struct model_config {
     std::int64_t mtp_layers =
         /// number of multi-token prediction modules; set by options, not by a key
         0;
+    std::int64_t num_draft_tokens = 0;  ///< of one forward pass of a draft head for several tokens; otherwise 0
     activation hidden_act = activation::silu;
     dtype dtype_of_weights = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
     /// element type of recurrent states in inference engines: `mamba_ssm_dtype` or `mamba_ssm_cache_dtype`

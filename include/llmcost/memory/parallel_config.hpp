@@ -75,8 +75,9 @@ struct parallel_config {
     if (n == 1) return m;
     model_config& sharded_config = m.config;
     sharded_config.num_attention_heads /= n;
-    sharded_config.num_key_value_heads =
-        sharded_config.num_key_value_heads > n ? sharded_config.num_key_value_heads / n : 1;
+    if (sharded_config.num_key_value_heads > 0)  // 0: a model without attention
+        sharded_config.num_key_value_heads =
+            sharded_config.num_key_value_heads > n ? sharded_config.num_key_value_heads / n : 1;
     sharded_config.intermediate_size /= n;
     sharded_config.vocab_size = (sharded_config.vocab_size + n - 1) / n;
     sharded_config.moe.shared_intermediate_size /= n;

@@ -206,7 +206,7 @@ void require_stages(std::string_view option_name, const model& m, std::int64_t s
 /// cache, or encoder tokens without an encoder.
 void require_supported_workload(const model& m, const arguments& args, const workload_request& work);
 
-/// Throws: `usage` for a model that is not decoder-only, or has no KV cache.
+/// Throws: `usage` for a model that is not decoder-only, or has no KV cache, and for a draft head.
 void require_autoregressive(const model& m);
 
 /// The warning about a changed element type: the engines run float32 checkpoints in 16 bits. Empty: no change.

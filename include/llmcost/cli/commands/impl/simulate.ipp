@@ -144,10 +144,11 @@ LLMCOST_INLINE swept_chart chart_over_clients(const simulated_engine& simulated_
     return chart;
 }
 
-/// Deploys the draft model on the devices of the target model, in the element types of its own checkpoint.
+/// Deploys the draft model or draft head on the devices of the target model, in the element types of its own
+/// checkpoint.
 ///
-/// Throws: `usage` if the draft model is not decoder-only.
-LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io) {
+/// Throws: `usage` if it is neither decoder-only nor a draft head, or a head for fewer draft tokens.
+LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io, std::int64_t num_draft_tokens) {
     for (const option_spec& o :
          {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type,
           option::read_as_class, option::set, option::revision, option::quantization, option::linear_dtype,
@@ -160,7 +161,14 @@ LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io) 
     } else
         args.replace(option::model, name);
     deployment p = io.place(args, io);
-    require_autoregressive(p.model);
+    if (p.model.spec->draft == draft_kind::none) {
+        require_autoregressive(p.model);
+        return p;
+    }
+    std::int64_t& available = p.model.config.num_draft_tokens;
+    if (available > 0 && num_draft_tokens > available)
+        throw_usage("--draft", "expected at most the " + std::to_string(available) + " tokens of the draft head");
+    if (p.model.spec->draft == draft_kind::one_per_query) available = num_draft_tokens;  // a smaller block
     return p;
 }
 
@@ -257,11 +265,12 @@ LLMCOST_INLINE command_output run_simulate(const arguments& args, const program&
     llmcost::cli::deployment draft;
     std::unique_ptr<llmcost::server> draft_server;
     if (args.has(option::proposes)) {
-        draft = detail::deploy_draft_model(args, io);
+        draft = detail::deploy_draft_model(args, io, config.num_draft_tokens);
         draft.engine.gpu_memory_utilization = deployment.engine.gpu_memory_utilization;
         draft_server = std::make_unique<llmcost::server>(draft.model, draft.execution, draft.engine, *draft.device,
                                                          *draft.kernels);
         engine.draft_model.draft_server = draft_server.get();
+        engine.draft_model.kind = draft.model.spec->draft;
     }
     detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
     set_prediction_interval(deployment, load.requests.front().input_tokens);
