@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -20,13 +21,28 @@ using namespace llmcost::testing;
 namespace {
 
 /// The counts of a forward pass, in the order of the recorded columns: primitives, OUT, WRITTEN, cache.
-std::vector<std::string> counts_of(const llmcost::model& draft_head, llmcost::workload load) {
+std::vector<llmcost::count> metrics_of(const llmcost::model& draft_head, llmcost::workload load) {
     load.weights = llmcost::dtype::float32;
     const llmcost::model_metrics f = llmcost::count_model(draft_head, load);
+    return {f.add,
+            f.mult,
+            f.div,
+            f.sqrt,
+            f.exp,
+            f.log,
+            f.tanh,
+            f.erf,
+            f.trig,
+            f.pow,
+            f.neg,
+            f.cmp,
+            f.module_output_elements,
+            f.written_elements,
+            f.cache_elements};
+}
+std::vector<std::string> counts_of(const llmcost::model& draft_head, const llmcost::workload& load) {
     std::vector<std::string> out;
-    for (const llmcost::count n : {f.add, f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow, f.neg,
-                                   f.cmp, f.module_output_elements, f.written_elements, f.cache_elements})
-        out.emplace_back(llmcost::count_text{n}.view());
+    for (const llmcost::count n : metrics_of(draft_head, load)) out.emplace_back(llmcost::count_text{n}.view());
     return out;
 }
 
@@ -96,6 +112,50 @@ TEST_CASE("EAGLE has the published parameters") {
         const auto parameters = static_cast<double>(llmcost::count_model(parse_draft_head(json), {}).params);
         CHECK(std::abs(parameters / 1e9 - head.billions) <= 0.005);
     }
+}
+
+TEST_CASE("a multi-token prediction module as a draft head is what --mtp adds to its model") {
+    int types = 0;
+    for (const llmcost::model_spec* row : parts::registry) {
+        if (row->multi_token_prediction == nullptr || !llmcost::is_empty(row->text_model.key)) continue;
+        const std::string type(row->model_type);
+        CAPTURE(type);
+        const auto parsed = [&](const std::string& suffix) {
+            // some types require keys, which those of a golden file are
+            const auto variant = golden_folder() / ("variant__" + type + "_small.json");
+            llmcost::config_document document = std::filesystem::exists(variant)
+                                                    ? llmcost::read_config_file(variant.string())
+                                                    : llmcost::parse_config("{\"model_type\":\"" + type + "\"}", "c");
+            document.set("architectures", "[\"" + std::string(row->class_prefix) + suffix + "\"]");
+            return document.read_with([](llmcost::config_view root) { return parts::registry.read(root); });
+        };
+        llmcost::model model = parsed(std::string(row->names.causal_lm_class));
+        const llmcost::model head = parsed("MTP");
+        CHECK(llmcost::draft_kind_of(head) == llmcost::draft_kind::sequential);
+        CHECK(llmcost::draft_kind_of(model) == llmcost::draft_kind::none);
+        for (const llmcost::workload& load : {llmcost::workload{.batch = 2, .sequence = 7, .past = 5},
+                                              llmcost::workload{.batch = 1, .sequence = 1, .past = 40}}) {
+            model.config.mtp_layers = 0;
+            const std::vector<llmcost::count> before = metrics_of(model, load);
+            model.config.mtp_layers = 1;
+            const std::vector<llmcost::count> with_module = metrics_of(model, load), alone = metrics_of(head, load);
+            for (std::size_t i = 0; i < alone.size(); ++i)
+                CHECK_MESSAGE(alone[i] == with_module[i] - before[i], "column " << i);
+        }
+        ++types;
+    }
+    CHECK(types >= 10);
+}
+
+TEST_CASE("files of a multi-token prediction module alone have experts") {
+    // scripts/export_deepseek_nextn.py of SGLang sets one hidden layer and the class, and keeps the other keys
+    const std::string nextn = R"({"model_type":"deepseek_v3","architectures":["DeepseekV3ForCausalLMNextN"],)"
+                              R"("first_k_dense_replace":3,"num_hidden_layers":1,"num_nextn_predict_layers":)";
+    const llmcost::model head = parse_draft_head(nextn + "1}");
+    // the checkpoint of DeepSeek-V3 without its copies of embedding and head: 684,489,845,504 − 671,026,404,352
+    // elements, of which 2 · 129,280 · 7,168 are copies and 59 · 256 are corrections of the routers
+    CHECK(llmcost::count_text{llmcost::count_model(head, {}).params}.view() == "11610067968");
+    CHECK_THROWS((void)parse_draft_head(nextn + "2}"));
 }
 
 TEST_CASE("a class selects a draft head in a file of any type") {

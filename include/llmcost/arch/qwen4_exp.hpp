@@ -266,6 +266,7 @@ constexpr void parse_config(config_view json, model_config& config) {
 inline constexpr model_spec qwen4_exp_text = [](model_spec spec) {
     spec.model_type = "qwen4_exp_text";
     spec.class_prefix = "Qwen4Exp";
+    spec.multi_token_prediction = nullptr;  // the layers have several residual streams
     spec.parse_config = qwen4_exp_detail::parse_config;
     spec.family_keys = qwen4_exp_detail::family_keys;
     spec.forward = forward_decoder;

@@ -67,6 +67,9 @@ inline constexpr head_name head_names[] = {
     {"ForMaskedImageModeling", head_kind::masked_image},
     {"ForAudioClassification", head_kind::audio_classification},
     {"ForCTC", head_kind::ctc},
+    {"MTP", head_kind::multi_token_prediction},
+    {"MTPModel", head_kind::multi_token_prediction},          // vLLM
+    {"ForCausalLMNextN", head_kind::multi_token_prediction},  // SGLang
 };
 
 constexpr char lower_case(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -84,6 +87,12 @@ constexpr bool remove_class_prefix(string_ref& name, string_ref prefix) noexcept
     return true;
 }
 
+/// Whether a type has a head. Each decoder with multi-token prediction has its modules as a draft head.
+constexpr bool has_head(const model_spec& row, head_kind head) noexcept {
+    return row.supported_heads.has(head) || (head == head_kind::multi_token_prediction &&
+                                             row.multi_token_prediction != nullptr && is_empty(row.text_model.key));
+}
+
 /// The head of a class name without the prefix of the model spec; nothing if the type has no such class.
 constexpr maybe<head_kind> find_head(const model_spec& row, string_ref suffix) {
     if (suffix == row.names.model_class && row.supported_heads.has(head_kind::none)) return head_kind::none;
@@ -92,7 +101,7 @@ constexpr maybe<head_kind> find_head(const model_spec& row, string_ref suffix) {
     // Text classes in families that also have multimodal classes.
     if (is_empty(row.text_model.key) && suffix.starts_with("Text")) suffix.remove_prefix(4);
     for (const head_name& h : head_names)
-        if (h.suffix == suffix && row.supported_heads.has(h.head)) return h.head;
+        if (h.suffix == suffix && has_head(row, h.head)) return h.head;
     return {};
 }
 
@@ -226,6 +235,21 @@ constexpr dtype parse_dtype(config_view json) { return parse_dtype_of_keys(json,
 
 }  // namespace detail
 
+/// Parses a draft head that is the multi-token prediction module of a model.
+///
+/// Its layer has experts if the model has some. Files of the module alone (SGLang) have one layer, to which the rule
+/// for dense first layers does not apply. Source: sglang, models/deepseek_nextn.py, `is_nextn`;
+/// scripts/export_deepseek_nextn.py. Throws: `config_error` for several modules, of which a draft step executes one per
+/// token.
+constexpr void parse_mtp_head(config_view json, model_config& config) {
+    config.mtp_layers = 1;
+    for (const literal key :
+         {"num_nextn_predict_layers", "mtp_num_hidden_layers", "mtp_num_layers", "num_mtp_layers", "num_mtp_modules"})
+        if (json.positive(key, 1) > 1) throw_unsupported(json, key, "a draft head with several modules");
+    layer_spec& last = config.layers.specs[config.layers.spec_index(config.num_hidden_layers - 1)];
+    last.has_experts = last.has_experts || config.moe.num_experts > 0;
+}
+
 /// Checks properties of heads that every forward pass requires.
 constexpr void check_heads(const config_keys_reader& k, const model_spec& row, const model_config& config) {
     if (config.num_attention_heads == 0) return;
@@ -322,6 +346,7 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
         row.parse_config(json, config);
     else
         set_single_mask(json, config);
+    if (config.head == head_kind::multi_token_prediction) parse_mtp_head(json, config);
     check_heads(k, row, config);
     if ((config.rope_scaling >= rope_scaling_kind::dynamic ||
          config.sliding_rope_scaling >= rope_scaling_kind::dynamic) &&

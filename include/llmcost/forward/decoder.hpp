@@ -108,8 +108,18 @@ constexpr void forward_multi_token_prediction(const layer_context& ctx, trace& t
     place.spec.multi_token_prediction(place, t, x);
 }
 
+/// The multi-token prediction module of a model as a draft head, which reads hidden states of the target model.
+constexpr tensor forward_mtp_head(const layer_context& ctx, trace& t) {
+    const module_info head{.class_of_module = ctx.class_of(name_of(ctx.config.head))};
+    t.enter(head);
+    const tensor states = t.input({t.load().batch, t.load().sequence, ctx.config.hidden_size});
+    forward_multi_token_prediction(ctx, t, states);
+    return t.leave(head, states);
+}
+
 /// A decoder, with or without a head. Most model types use this function.
 constexpr tensor forward_decoder(const layer_context& ctx, trace& t) {
+    if (ctx.config.head == head_kind::multi_token_prediction) return forward_mtp_head(ctx, t);
     const model_spec& row = ctx.spec;
     const class_name type = ctx.class_of(row.names.model_class);
     if (ctx.config.head == head_kind::none) return forward_in_module({.class_of_module = type}, row.base_model, ctx, t);

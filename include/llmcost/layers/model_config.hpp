@@ -18,7 +18,7 @@ namespace llmcost {
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
     question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
-    image_classification_with_teacher, semantic_segmentation, object_detection, video_classification, audio_classification, ctc, image_classification_learned
+    image_classification_with_teacher, semantic_segmentation, object_detection, video_classification, audio_classification, ctc, image_classification_learned, multi_token_prediction
 };
 // clang-format on
 
@@ -44,6 +44,7 @@ enum class head_kind : std::uint8_t {
         case head_kind::audio_classification: return "ForAudioClassification";
         case head_kind::ctc: return "ForCTC";
         case head_kind::image_classification_learned: return "ForImageClassificationLearned";
+        case head_kind::multi_token_prediction: return "MTP";
         case head_kind::pretraining: break;
     }
     return "ForPreTraining";

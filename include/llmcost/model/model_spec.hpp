@@ -330,6 +330,11 @@ struct model {
     constexpr void trace_with_loss(trace& t) const;
 };
 
+/// How a model generates draft tokens, if it is a draft head; otherwise none.
+[[nodiscard]] constexpr draft_kind draft_kind_of(const model& m) noexcept {
+    return m.config.head == head_kind::multi_token_prediction ? draft_kind::sequential : m.spec->draft;
+}
+
 /// Hidden states after some layers of an encoder.
 struct hidden_state_outputs;
 

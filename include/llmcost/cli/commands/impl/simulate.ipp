@@ -161,14 +161,14 @@ LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io, 
     } else
         args.replace(option::model, name);
     deployment p = io.place(args, io);
-    if (p.model.spec->draft == draft_kind::none) {
+    if (draft_kind_of(p.model) == draft_kind::none) {
         require_autoregressive(p.model);
         return p;
     }
     std::int64_t& available = p.model.config.num_draft_tokens;
     if (available > 0 && num_draft_tokens > available)
         throw_usage("--draft", "expected at most the " + std::to_string(available) + " tokens of the draft head");
-    if (p.model.spec->draft == draft_kind::one_per_query) available = num_draft_tokens;  // a smaller block
+    if (draft_kind_of(p.model) == draft_kind::one_per_query) available = num_draft_tokens;  // a smaller block
     return p;
 }
 
@@ -270,7 +270,7 @@ LLMCOST_INLINE command_output run_simulate(const arguments& args, const program&
         draft_server = std::make_unique<llmcost::server>(draft.model, draft.execution, draft.engine, *draft.device,
                                                          *draft.kernels);
         engine.draft_model.draft_server = draft_server.get();
-        engine.draft_model.kind = draft.model.spec->draft;
+        engine.draft_model.kind = draft_kind_of(draft.model);
     }
     detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
     set_prediction_interval(deployment, load.requests.front().input_tokens);

@@ -165,7 +165,7 @@ LLMCOST_INLINE void require_supported_workload(const model& m, const arguments& 
 }
 
 LLMCOST_INLINE void require_autoregressive(const model& m) {
-    if (m.spec->draft != draft_kind::none)
+    if (draft_kind_of(m) != draft_kind::none)
         throw_usage("serve", "a draft head generates no text without its target model; see --draft-model of simulate");
     const workload step{.sequence = 1, .past = 1};
     if (!has_kv_cache(m) || find_scope(m, step, {scope_kind::role, "encoder"}).found)
