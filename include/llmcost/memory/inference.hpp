@@ -41,6 +41,7 @@ struct engine_memory_profile {
     double sampler_buffers = 0;            ///< buffers of the sampler, each of max_num_seqs · vocab_size · 4 bytes
     bool has_rotary_tables = false;        ///< stores cosines and sines of all positions, and latent attention absorbed
     std::string_view small_batch_device{};  ///< a large device with the defaults of small ones
+    bool has_llama_cpp_buffers = false;    ///< allocates buffers per device (`llama_cpp_memory_of`)
 };
 
 namespace detail {
@@ -64,6 +65,8 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
      .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 0.90, .has_fused_kernels = true},
+    {.name = "llama.cpp",    .runtime_bytes = 0,                 .block_size = 256, .max_num_batched_tokens = 512,
+     .gpu_memory_utilization = 1.00, .has_paged_cache = false, .has_llama_cpp_buffers = true},
     {.name = "none",         .runtime_bytes = 0,                 .block_size = 1,  .max_num_batched_tokens = 0,
      .gpu_memory_utilization = 1.00, .has_paged_cache = false},
 };

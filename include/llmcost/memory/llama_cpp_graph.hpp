@@ -22,17 +22,17 @@ enum class embedding_scaling : std::uint8_t {
 
 /// Properties of a llama.cpp architecture that affect its memory.
 struct llama_cpp_architecture {
-    std::string_view model_type;         ///< of Transformers
-    bool has_sliding_cache = false;      ///< `hparams.swa_type`: sliding layers have a cache of their own
-    bool has_graph = false;              ///< the other members describe its graph
+    std::string_view model_type;     ///< of Transformers
+    bool has_sliding_cache = false;  ///< `hparams.swa_type`: sliding layers have a cache of their own
+    bool has_graph = false;          ///< the other members describe its graph
     embedding_scaling embedding = embedding_scaling::none;
     bool has_fused_projections = false;  ///< one tensor for queries, keys and values; one for gate and up
     bool has_qk_norm = false;
-    bool has_post_norms = false;         ///< norms after attention and after the MLP
-    bool adds_to_residual = false;       ///< the residual is the first addend after the MLP
-    bool selects_after_layers = false;   ///< output positions are selected after the last layer, not inside of it
-    bool normalizes_selected = false;    ///< softmax over the selected experts' scores, not over all scores
-    bool divides_by_sum = false;         ///< weights of the selected experts are divided by their sum
+    bool has_post_norms = false;        ///< norms after attention and after the MLP
+    bool adds_to_residual = false;      ///< the residual is the first addend after the MLP
+    bool selects_after_layers = false;  ///< output positions are selected after the last layer, not inside of it
+    bool normalizes_selected = false;   ///< softmax over the selected experts' scores, not over all scores
+    bool divides_by_sum = false;        ///< weights of the selected experts are divided by their sum
 };
 
 // Source: src/models/*.cpp (`load_arch_hparams`, `graph::graph`) and conversion/*.py, llama.cpp b11434.

@@ -29,8 +29,8 @@ inline constexpr option_spec allocator{
     .value = "NAME",
     .type = value_type::text,
     .help =
-        "engine whose memory management is used: vllm, sglang, trtllm, transformers, pytorch "
-        "or none (default vllm; pytorch for models without tokens)",
+        "engine whose memory management is used: vllm, sglang, trtllm, llama.cpp, transformers, "
+        "pytorch or none (default vllm; pytorch for models without tokens)",
     .completions = detail::engine_memory_names};
 inline constexpr option_spec utilization{
     .name = "--gpu-memory-utilization",

@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/engine_memory_options.hpp>
+#include <llmcost/cli/args/llama_cpp_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
@@ -25,6 +26,7 @@
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
+#include <llmcost/memory/llama_cpp_memory.hpp>
 #include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/stored_bytes.hpp>
@@ -40,6 +42,7 @@ struct memory_request {
     memory_limit limit{};
     output_format format = output_format::text;
     inference_sharding sharding{};
+    llama_cpp_options llama_cpp{};  ///< of `--engine llama.cpp`
 };
 
 /// The memory of one workload.
@@ -47,6 +50,7 @@ struct memory_response {
     inference_memory memory{};  ///< of each rank of the stage with the most
     std::int64_t stage = 0;
     layer_range layers{};                 ///< of this stage
+    llama_cpp_memory llama_cpp{};         ///< buffers of each device; no devices with another engine
     maybe<kv_cache_capacity> capacity{};  ///< KV cache that the memory limit leaves; none without a limit
 };
 
@@ -90,7 +94,7 @@ inline constexpr std::array memory_options = concatenate(
     with_section("Model", model_options), with_section("Workload", memory_lists),
     with_section("Multimodal inputs", multimodal_options),
     with_section("Hardware and engine", concatenate(device_list_options, engine_memory_options)),
-    with_section("Parallelism", rank_options),
+    with_section("Parallelism", rank_options), with_section("llama.cpp", llama_cpp_option_specs),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Cost", std::array{option::price}), with_section("Output", std::array{option::format, option::plot}),

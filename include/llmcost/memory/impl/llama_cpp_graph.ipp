@@ -74,8 +74,8 @@ private:
     [[nodiscard]] std::int64_t hidden_elements() const { return config_.hidden_size * num_tokens_; }
 
     [[nodiscard]] tensor weight(std::int64_t elements, std::int32_t backend) {
-        return graph_.add_weight(
-            static_cast<std::uint64_t>(static_cast<double>(elements) * batch_.bytes_per_weight), backend);
+        return graph_.add_weight(static_cast<std::uint64_t>(static_cast<double>(elements) * batch_.bytes_per_weight),
+                                 backend);
     }
     [[nodiscard]] tensor linear(std::int64_t rows, std::int64_t columns, std::int64_t num_tokens, tensor input,
                                 std::int32_t backend) {
@@ -109,8 +109,7 @@ private:
         const tensor mixed_slots = graph_.add_input(2 * bytes(num_tokens_));
         const tensor mixed_vectors = graph_.add_input(size);
         const tensor copy = graph_.add_operation(size, {mixed_vectors});
-        const tensor mixed =
-            graph_.add_write(copy, {graph_.add_row_lookup(size, {table, mixed_tokens}), mixed_slots});
+        const tensor mixed = graph_.add_write(copy, {graph_.add_row_lookup(size, {table, mixed_tokens}), mixed_slots});
         for (const tensor branch : {hidden, vectors, mixed}) graph_.expand(branch);
         if (architecture_.embedding == embedding_scaling::constant) return in_place_of(hidden, {});
         if (architecture_.embedding == embedding_scaling::by_token) {
@@ -173,8 +172,8 @@ private:
 
     [[nodiscard]] tensor attention(tensor input, std::int64_t index, std::int32_t backend) {
         const std::int64_t q_size = heads_ * config_.head_dim, kv_size = kv_heads_ * config_.head_dim;
-        const bool is_sliding = architecture_.has_sliding_cache &&
-                                config_.layers[index].token_mixer != token_mixer_kind::full_attention;
+        const bool is_sliding =
+            architecture_.has_sliding_cache && config_.layers[index].token_mixer != token_mixer_kind::full_attention;
         const cache_input& cache = is_sliding ? sliding_ : full_;
 
         const auto projection = [&](std::int64_t size) {
@@ -223,14 +222,14 @@ private:
         } else {
             const std::uint64_t score_bytes = bytes(cache.cells * num_tokens_ * heads_);
             const tensor scores = graph_.add_operation(score_bytes, {graph_.add_view(keys), read_query});
-            const tensor product = graph_.add_operation(
-                output_bytes, {graph_.add_view(values), in_place_of(scores, {cache.mask})});
+            const tensor product =
+                graph_.add_operation(output_bytes, {graph_.add_view(values), in_place_of(scores, {cache.mask})});
             output = graph_.add_operation(output_bytes, {graph_.add_view(product)});
         }
         graph_.expand(output);
         if (cache.value_rotation >= 0)
-            output = graph_.add_view(
-                graph_.add_operation(output_bytes, {cache.value_rotation, graph_.add_view(output)}));
+            output =
+                graph_.add_view(graph_.add_operation(output_bytes, {cache.value_rotation, graph_.add_view(output)}));
         return linear(config_.hidden_size, q_size, num_tokens_, output, backend);
     }
 
@@ -238,8 +237,8 @@ private:
         const std::uint64_t width_bytes = bytes(width * num_tokens_);
         tensor activated = -1;
         if (architecture_.has_fused_projections) {
-            activated = graph_.add_operation(
-                width_bytes, {linear(2 * width, config_.hidden_size, num_tokens_, input, backend)});
+            activated = graph_.add_operation(width_bytes,
+                                             {linear(2 * width, config_.hidden_size, num_tokens_, input, backend)});
         } else {
             const tensor gate = linear(width, config_.hidden_size, num_tokens_, input, backend);
             const tensor up = linear(width, config_.hidden_size, num_tokens_, input, backend);
@@ -255,8 +254,7 @@ private:
         const std::int32_t expert_backend = placement_.experts[static_cast<std::size_t>(index)];
         const tensor scores = linear(moe.num_experts, config_.hidden_size, num_tokens_, input, backend);
         const tensor probabilities = architecture_.normalizes_selected ? scores : in_place_of(scores, {});
-        const tensor ids =
-            graph_.add_view(graph_.add_operation(bytes(moe.num_experts * num_tokens_), {probabilities}));
+        const tensor ids = graph_.add_view(graph_.add_operation(bytes(moe.num_experts * num_tokens_), {probabilities}));
         tensor weights = graph_.add_operation(bytes(selected), {graph_.add_view(probabilities), ids});
         if (architecture_.normalizes_selected)
             weights = graph_.add_view(graph_.add_in_place(bytes(selected), {graph_.add_view(weights)}));

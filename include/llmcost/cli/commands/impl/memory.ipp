@@ -27,6 +27,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/memory_pictures.hpp>
@@ -158,14 +159,18 @@ LLMCOST_INLINE std::string rank_label(const inference_sharding& s) {
 
 /// `2 sequences of 4,096 tokens · vllm · bfloat16 weights · bfloat16 KV cache`.
 LLMCOST_INLINE std::string memory_title(const memory_request& request, const parsed_model& read, const workload& load,
-                                        const inference_memory& m) {
+                                        const memory_response& response) {
+    const inference_memory& m = response.memory;
     std::vector<std::string> parts{inputs_of(read, load)};
     if (request.profile.name != "none") parts.emplace_back(request.profile.name);
     const storage_types types = storage_types_of(read.subject, load);
     parts.push_back(read.stored.is_applied ? read.stored.label : std::string(name_of(types.weights)) + " weights");
     if (!read.head.empty()) parts.push_back("head " + read.head);
     if (request.sharding.world_size() > 1) parts.push_back(rank_label(request.sharding));
-    if (m.kv_cache_bytes != count{}) parts.push_back(std::string(name_of(types.cache)) + " KV cache");
+    if (!response.llama_cpp.devices.empty())
+        parts.push_back(llama_cpp_cells(response.llama_cpp));
+    else if (m.kv_cache_bytes != count{})
+        parts.push_back(std::string(name_of(types.cache)) + " KV cache");
     if (read.subject.config.quantized && !read.stored.is_applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, 80);
 }
@@ -173,7 +178,7 @@ LLMCOST_INLINE std::string memory_title(const memory_request& request, const par
 LLMCOST_INLINE std::string memory_page(const memory_request& request, const parsed_model& read, const workload& load,
                                        const memory_response& response) {
     const inference_memory& m = response.memory;
-    std::string out = read.found.name_of_model.name + "\n" + memory_title(request, read, load, m) + "\nTotal " +
+    std::string out = read.found.name_of_model.name + "\n" + memory_title(request, read, load, response) + "\nTotal " +
                       in_bytes(m.total_bytes());
     if (request.sharding.pipeline_parallel_size > 1)
         out += " in stage " + std::to_string(response.stage + 1) + ", layers " + std::to_string(response.layers.first) +
@@ -186,6 +191,7 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
     if (m.kv_cache_bytes != m.kv_cache_allocated_bytes)
         out += "\nThe KV cache has " + in_bytes(m.kv_cache_bytes) +
                "; the engine allocates more for entire blocks and for tokens outside of sliding windows.\n";
+    if (!response.llama_cpp.devices.empty()) out += '\n' + llama_cpp_log(response.llama_cpp);
     const std::string fit = memory_fit_text(request.limit, m.total_bytes());
     return fit.empty() ? out : out + '\n' + kv_cache_lines(request, load, response) + fit;
 }
@@ -222,6 +228,7 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
     }
     json.key("cache_concurrency");
     cache ? json.value(cache->max_concurrency) : json.null();
+    if (!response.llama_cpp.devices.empty()) write_llama_cpp_buffers(json, response.llama_cpp);
     write_memory_fit(json, request.limit, m.total_bytes());
     json.end_object();
     return json.text() + "\n";
@@ -243,12 +250,18 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     const engine_memory_profile profile = parse_engine_memory_profile(args);
     const memory_limit limit = parse_memory_limit(args);
     check_plot(args, true, {});
-    return {profile, limit, static_cast<output_format>(args.choice(option::format))};
+    return {profile, limit, static_cast<output_format>(args.choice(option::format)),
+            parse_llama_cpp_options(args, profile)};
 }
 
 /// The memory of a workload.
 LLMCOST_INLINE memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
     memory_response response;
+    if (request.profile.has_llama_cpp_buffers) {
+        response.llama_cpp = llama_cpp_buffers_of(read, load, request.llama_cpp);
+        response.memory = summed_buffers(response.llama_cpp, count_model(read.subject, load).cache_bytes);
+        return response;
+    }
     const rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
     response.stage = ranks.largest_stage(load);
     response.layers = ranks.layers(response.stage);
@@ -277,8 +290,7 @@ LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const prog
         return load;
     };
     const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
-        const inference_memory m =
-            ranks_of(read.subject, read.stored, load, request.profile, request.sharding).largest(load);
+        const inference_memory m = compute(request, read, load).memory;
         return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
                 m.peak_activation_bytes, m.runtime_bytes,  m.communication_bytes,
                 m.total_bytes()};
@@ -308,7 +320,7 @@ LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const
         warn_on_weights(read, repeated);
         const memory_response response = compute(request, read, load);
         comparison.model = read.found.name_of_model.name;
-        comparison.title = memory_title(request, read, load, response.memory);
+        comparison.title = memory_title(request, read, load, response);
         comparison.figures = step_figures(inputs_name(read.subject, load));
         const step_estimate estimate = estimate_inference_step(one, repeated, load);
         comparison.assumptions = inference_assumption_line(estimate);

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/analysis/minimal_workload.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/llama_cpp_options.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/files/ggml_type.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/llama_cpp_memory.hpp>
+#include <llmcost/report/json_writer.hpp>
+#include <llmcost/report/listing.hpp>
+
+namespace llmcost::cli::detail {
+
+/// The block of a cache type by its place in `ggml_cache_types`.
+LLMCOST_INLINE ggml_block cache_block(int choice) {
+    constexpr ggml_type types[]{ggml_type::f32,  ggml_type::f16,    ggml_type::bf16, ggml_type::q8_0, ggml_type::q4_0,
+                                ggml_type::q4_1, ggml_type::iq4_nl, ggml_type::q5_0, ggml_type::q5_1};
+    const ggml_type_row& row = row_of(types[choice]);
+    return {row.block, row.bytes};
+}
+
+LLMCOST_INLINE std::vector<double> parse_tensor_split(std::string_view text) {
+    std::vector<double> shares;
+    double sum = 0;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find_first_of(",/", begin), text.size());
+        shares.push_back(parse_real(option::tensor_split.name, text.substr(begin, end - begin), 0, 1e9));
+        sum += shares.back();
+        begin = end + 1;
+    }
+    if (sum == 0) throw_usage(option::tensor_split.name, "expected a share above 0");
+    return shares;
+}
+
+LLMCOST_INLINE llama_cpp_options parse_llama_cpp_options(const arguments& args, const engine_memory_profile& profile) {
+    llama_cpp_options options;
+    if (!profile.has_llama_cpp_buffers) {
+        for (const option_spec& o : llama_cpp_option_specs)
+            if (args.has(o)) throw_usage(o.name, "supported only with --engine llama.cpp");
+        return options;
+    }
+    if (args.has(option::cache_dtype))
+        options.keys = options.values = {1, (bits_of(args.type(option::cache_dtype)) + 7) / 8};
+    options.num_ubatch = args.number(option::ubatch_size, options.num_ubatch);
+    options.gpu_layers = args.number(option::gpu_layers, options.gpu_layers, 0);
+    options.cpu_expert_layers = args.number(option::cpu_moe, options.cpu_expert_layers, 0);
+    options.has_full_sliding_cache = args.has(option::swa_full);
+    constexpr int off = 1;
+    options.has_flash_attention = !args.has(option::flash_attn) || args.choice(option::flash_attn) != off;
+    if (args.has(option::cache_type_k)) options.keys = cache_block(args.choice(option::cache_type_k));
+    if (args.has(option::cache_type_v)) options.values = cache_block(args.choice(option::cache_type_v));
+    if (!options.has_flash_attention && options.values.elements > 1)
+        throw_usage(option::cache_type_v.name, "a quantized type requires flash attention");
+    if (args.has(option::tensor_split)) options.tensor_split = parse_tensor_split(args.text(option::tensor_split));
+    return options;
+}
+
+LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, const workload& load,
+                                                     const llama_cpp_options& options) {
+    const dtype weight_type = storage_types_of(read.subject, load).weights;
+    std::vector<llama_cpp_weight> weights;
+    count assigned;
+    for (const tensor_shape& t : list_model(read.subject, minimal_workload(read.subject)).tensors) {
+        count elements = 1;
+        for (const std::int64_t size : t.sizes) elements *= count(size);
+        const count bytes = read.stored.is_applied ? read.stored.bytes.parameter_bytes(t.name)
+                                                   : llmcost::bytes_of(elements, weight_type);
+        assigned += bytes;
+        weights.push_back({t.name, bytes, elements});
+    }
+    // Tensors that the file has in addition to the model's parameters: rotary frequencies, router corrections.
+    if (read.stored.is_applied && assigned < read.stored.bytes.total)
+        weights.push_back({"additional", read.stored.bytes.total - assigned, count{}});
+    return llama_cpp_memory_of(read.subject, load, options, weights);
+}
+
+LLMCOST_INLINE inference_memory summed_buffers(const llama_cpp_memory& memory, count kv_cache_bytes) {
+    inference_memory out;
+    out.weight_bytes = memory.sum(&llama_cpp_buffers::model);
+    out.kv_cache_bytes = kv_cache_bytes;
+    out.kv_cache_allocated_bytes =
+        memory.sum(&llama_cpp_buffers::kv_cache) + memory.sum(&llama_cpp_buffers::recurrent_state);
+    out.peak_activation_bytes = memory.sum(&llama_cpp_buffers::compute);
+    out.runtime_bytes = memory.sum(&llama_cpp_buffers::output);
+    return out;
+}
+
+/// The buffers of a device: name in the log, name in JSON, bytes.
+struct named_buffer {
+    std::string_view label;
+    std::string_view member;
+    count llama_cpp_buffers::*bytes;
+};
+inline constexpr named_buffer llama_cpp_buffer_names[]{
+    {"model", "model", &llama_cpp_buffers::model},
+    {"KV", "kv_cache", &llama_cpp_buffers::kv_cache},
+    {"RS", "recurrent_state", &llama_cpp_buffers::recurrent_state},
+    {"compute", "compute", &llama_cpp_buffers::compute},
+    {"output", "output", &llama_cpp_buffers::output},
+};
+
+LLMCOST_INLINE std::string llama_cpp_cells(const llama_cpp_memory& memory) {
+    const std::string cells = grouped(count(memory.cells));
+    return memory.sliding_cells == 0 ? cells + " cells"
+                                     : cells + " + " + grouped(count(memory.sliding_cells)) + " sliding cells";
+}
+
+LLMCOST_INLINE std::string llama_cpp_log(const llama_cpp_memory& memory) {
+    std::string text;
+    for (const named_buffer& buffer : llama_cpp_buffer_names)
+        for (const llama_cpp_buffers& device : memory.devices) {
+            const count bytes = device.*buffer.bytes;
+            if (bytes == count{}) continue;
+            const double mebibytes = static_cast<double>(bytes.to_64()) / (1 << 20);
+            text += "  " + device.device + ' ' + std::string(buffer.label) +
+                    " buffer size = " + formatted("%.2f", mebibytes) + " MiB\n";
+        }
+    if (!memory.has_exact_compute)
+        text += "  The compute buffer is estimated: the graph of this model type is not known.\n";
+    return text;
+}
+
+LLMCOST_INLINE void write_llama_cpp_buffers(json_writer& json, const llama_cpp_memory& memory) {
+    json.key("devices").array();
+    for (const llama_cpp_buffers& device : memory.devices) {
+        json.object().member("device", device.device);
+        for (const named_buffer& buffer : llama_cpp_buffer_names) json.member(buffer.member, device.*buffer.bytes);
+        json.member("total", device.total()).end_object();
+    }
+    json.end_array();
+    json.member("compute_is_exact", memory.has_exact_compute);
+}
+
+}  // namespace llmcost::cli::detail

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/llama_cpp_options.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/llama_cpp_memory.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// The memory of `--engine llama.cpp`: options, buffers and their text.
+namespace llmcost::cli::detail {
+
+/// Parses the options of llama.cpp. Throws: `usage` for an invalid value, or if the engine is another one.
+[[nodiscard]] llama_cpp_options parse_llama_cpp_options(const arguments& args, const engine_memory_profile& profile);
+
+/// The buffers of a model in its stored types.
+[[nodiscard]] llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, const workload& load,
+                                                    const llama_cpp_options& options);
+
+/// The sums of all buffers, as the parts of `inference_memory`: the output buffer is `runtime_bytes`.
+[[nodiscard]] inference_memory summed_buffers(const llama_cpp_memory& memory, count kv_cache_bytes);
+
+/// The length of the cache of a sequence: `8,192 cells`, with a sliding cache `131,072 + 768 sliding cells`.
+[[nodiscard]] std::string llama_cpp_cells(const llama_cpp_memory& memory);
+
+/// The buffers as the log of llama.cpp lists them, in MiB.
+///
+///     GPU0 model buffer size = 4403.49 MiB
+[[nodiscard]] std::string llama_cpp_log(const llama_cpp_memory& memory);
+
+/// Writes the member `devices`: the buffers of each device, in bytes.
+void write_llama_cpp_buffers(json_writer& json, const llama_cpp_memory& memory);
+
+}  // namespace llmcost::cli::detail
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/commands/impl/llama_cpp_request.ipp>  // IWYU pragma: export
+#endif

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/memory/llama_cpp_memory.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/graph/kv_cache_entries.hpp>
+#include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/ggml_graph.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/llama_cpp_graph.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/layer_plan.hpp>
+
+namespace llmcost::detail {
+
+[[nodiscard]] LLMCOST_INLINE std::int64_t padded(std::int64_t n, std::int64_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/// The index of the layer to which a path belongs: its first number. -1: none.
+[[nodiscard]] LLMCOST_INLINE std::int64_t layer_of_path(std::string_view path) {
+    while (!path.empty()) {
+        const std::size_t dot = path.find('.');
+        const std::string_view part = path.substr(0, dot);
+        const bool is_number = !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+        if (is_number) {
+            std::int64_t n = 0;
+            for (const char c : part) n = n * 10 + (c - '0');
+            return n;
+        }
+        path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    }
+    return -1;
+}
+
+[[nodiscard]] LLMCOST_INLINE count elements_of_shape(const std::vector<std::int64_t>& sizes) {
+    count n = 1;
+    for (const std::int64_t size : sizes) n *= count(size);
+    return n;
+}
+
+/// Whether a parameter belongs to an encoder of images or audio, which is a file of its own (`--mmproj`).
+[[nodiscard]] LLMCOST_INLINE bool is_multimodal_parameter(std::string_view parameter) {
+    for (const std::string_view part : {"vision_tower.", "visual.", "vision_model.", "audio_tower.",
+                                        "multi_modal_projector.", "embed_vision.", "embed_audio."})
+        if (parameter.find(part) != std::string_view::npos) return true;
+    return false;
+}
+
+/// Adds the weights of all devices.
+LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weight>& weights,
+                                const llama_cpp_placement& placement, llama_cpp_memory& memory) {
+    const auto at = [&](std::int32_t backend) -> count& {
+        return memory.devices[static_cast<std::size_t>(backend)].model;
+    };
+    for (const llama_cpp_weight& weight : weights) {
+        if (is_multimodal_parameter(weight.parameter)) continue;
+        const std::int64_t layer = layer_of_path(weight.parameter);
+        if (layer >= 0) {
+            const auto index = static_cast<std::size_t>(
+                std::min<std::int64_t>(layer, static_cast<std::int64_t>(placement.layers.size()) - 1));
+            const bool is_expert = weight.parameter.find(".experts.") != std::string::npos;
+            at(is_expert ? placement.experts[index] : placement.layers[index]) += weight.bytes;
+            continue;
+        }
+        const bool is_input =
+            weight.parameter.find("embed") != std::string::npos || weight.parameter.find("wte") != std::string::npos;
+        at(is_input ? placement.host() : placement.output) += weight.bytes;
+        const bool is_head = is_input && m.config.tie_word_embeddings && placement.output != placement.host() &&
+                             weight.elements == count(m.config.vocab_size) * count(m.config.hidden_size);
+        if (is_head) at(placement.output) += weight.bytes;
+    }
+}
+
+/// Adds the KV cache and the recurrent states of all layers.
+LLMCOST_INLINE void add_caches(const model& m, const workload& load, const llama_cpp_options& options,
+                               const llama_cpp_placement& placement, llama_cpp_memory& memory) {
+    workload prefill = load;
+    prefill.batch = 1;
+    prefill.past = 0;
+    prefill.sequence = 1;
+    const std::vector<kv_cache_entry> one = list_kv_cache(m, prefill);
+    prefill.sequence = 2;
+    const std::vector<kv_cache_entry> two = list_kv_cache(m, prefill);
+    const count batch(load.batch);
+    for (std::size_t i = 0; i < one.size() && i < two.size(); ++i) {
+        const std::int64_t layer = std::max<std::int64_t>(layer_of_path(one[i].path), 0);
+        const auto index = std::min(static_cast<std::size_t>(layer), placement.layers.size() - 1);
+        llama_cpp_buffers& device = memory.devices[static_cast<std::size_t>(placement.layers[index])];
+        const bool is_sliding =
+            memory.sliding_cells > 0 && m.config.layers[layer].token_mixer != token_mixer_kind::full_attention;
+        const count cells(is_sliding ? memory.sliding_cells : memory.cells);
+        std::size_t num_tensors = 0;
+        bool is_first_state = true;
+        for (std::size_t k = 0; k < one[i].tensors.size(); ++k) {
+            const std::vector<std::int64_t>& sizes = one[i].tensors[k];
+            const count elements = elements_of_shape(sizes), elements_of_two = elements_of_shape(two[i].tensors[k]);
+            if (elements_of_two > elements) {
+                // A latent cache has keys only: values are a view of them.
+                const bool is_value = num_tensors++ == 1 && m.config.mla.kv_lora_rank == 0;
+                const ggml_block& type = is_value ? options.values : options.keys;
+                device.kv_cache += batch * cells * type.bytes_of(elements_of_two - elements);
+                continue;
+            }
+            // The newest column of a convolution's input is not stored.
+            const std::int64_t kernel = std::max(m.config.ssm.conv_kernel, m.config.delta.conv_kernel);
+            const bool is_convolution = is_first_state && kernel > 1 && sizes.back() == kernel;
+            const count stored = is_convolution ? elements / count(kernel) * count(kernel - 1) : elements;
+            device.recurrent_state += batch * stored * count(4);
+            is_first_state = false;
+        }
+    }
+}
+
+/// Adds the compute buffers of all devices.
+LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llama_cpp_options& options,
+                                const std::vector<llama_cpp_weight>& weights, const llama_cpp_placement& placement,
+                                llama_cpp_memory& memory) {
+    const std::int64_t context = memory.cells * load.batch;
+    const std::int64_t num_batch = std::min(context, options.num_batch);
+    const std::int64_t num_tokens = std::min(num_batch, options.num_ubatch);
+    memory.has_exact_compute = llama_cpp_architecture_of(m).has_graph;
+    if (!memory.has_exact_compute) {
+        workload batch = load;
+        batch.batch = 1;
+        batch.sequence = std::min(num_tokens, memory.cells);
+        batch.past = memory.cells - batch.sequence;
+        batch.activations = dtype::float32;
+        memory.devices.front().compute = peak_activation_bytes(m, batch);
+        return;
+    }
+
+    count bytes, elements;
+    for (const llama_cpp_weight& weight : weights) {
+        if (layer_of_path(weight.parameter) < 0) continue;
+        bytes += weight.bytes;
+        elements += weight.elements;
+    }
+    llama_cpp_batch batch;
+    batch.num_tokens = padded(num_tokens, load.batch);
+    batch.num_outputs = num_tokens;
+    batch.cells = memory.cells;
+    batch.sliding_cells = memory.sliding_cells;
+    batch.has_flash_attention = options.has_flash_attention;
+    const bool can_rotate = m.config.head_dim % 64 == 0;
+    batch.rotates_keys = can_rotate && options.keys.elements > 1;
+    batch.rotates_values = can_rotate && options.values.elements > 1;
+    if (elements != count{})
+        batch.bytes_per_weight = static_cast<double>(bytes.to_64()) / static_cast<double>(elements.to_64());
+
+    ggml_backends backends;
+    backends.num_devices = placement.num_devices;
+    // Pipeline parallelism of layers: src/llama-context.cpp, `pipeline_parallel`; GGML_SCHED_MAX_COPIES.
+    const bool is_pipeline = placement.num_devices > 1 && placement.is_complete && options.cpu_expert_layers == 0;
+    backends.num_copies = is_pipeline ? 4 : 1;
+    const std::vector<std::uint64_t> buffers = compute_buffer_bytes(llama_cpp_graph(m, placement, batch), backends);
+    for (std::size_t i = 0; i < buffers.size(); ++i) memory.devices[i].compute = count(buffers[i]);
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE detail::llama_cpp_placement llama_cpp_placement_of(const model& m, const llama_cpp_options& options) {
+    const std::int64_t num_layers = m.config.num_hidden_layers;
+    const std::int64_t on_devices =
+        options.gpu_layers < 0 ? num_layers + 1 : std::min(options.gpu_layers, num_layers + 1);
+    detail::llama_cpp_placement placement;
+    placement.num_devices = on_devices == 0 ? 0 : static_cast<std::int32_t>(options.tensor_split.size());
+    placement.is_complete = placement.num_devices > 0 && on_devices == num_layers + 1;
+
+    std::vector<float> ends;
+    float sum = 0;
+    for (const double share : options.tensor_split) ends.push_back(sum += static_cast<float>(share));
+    for (float& end : ends) end /= sum;
+    const std::int64_t first = num_layers + 1 - on_devices;
+    const auto backend_of = [&](std::int64_t layer) {
+        if (layer < first) return placement.host();
+        const float position = static_cast<float>(layer - first) / static_cast<float>(on_devices);
+        return static_cast<std::int32_t>(std::ranges::upper_bound(ends, position) - ends.begin());
+    };
+    for (std::int64_t i = 0; i < num_layers; ++i) {
+        placement.layers.push_back(backend_of(i));
+        placement.experts.push_back(i < options.cpu_expert_layers ? placement.host() : placement.layers.back());
+    }
+    placement.output = backend_of(num_layers);
+    return placement;
+}
+
+LLMCOST_INLINE llama_cpp_memory llama_cpp_memory_of(const model& m, const workload& load,
+                                                    const llama_cpp_options& options,
+                                                    const std::vector<llama_cpp_weight>& weights) {
+    const detail::llama_cpp_placement placement = llama_cpp_placement_of(m, options);
+    llama_cpp_memory memory;
+    for (std::int32_t i = 0; i < placement.num_devices; ++i) memory.devices.push_back({"GPU" + std::to_string(i)});
+    memory.devices.push_back({"CPU"});
+
+    constexpr std::int64_t cell_multiple = 256;
+    memory.cells = detail::padded(load.past + load.sequence, cell_multiple);
+    if (detail::llama_cpp_architecture_of(m).has_sliding_cache && m.config.sliding_window > 0) {
+        const std::int64_t num_ubatch = std::min({memory.cells * load.batch, options.num_batch, options.num_ubatch});
+        memory.sliding_cells =
+            detail::padded(std::min(memory.cells, m.config.sliding_window + num_ubatch), cell_multiple);
+        if (options.has_full_sliding_cache) memory.sliding_cells = memory.cells;
+    }
+    detail::add_weights(m, weights, placement, memory);
+    detail::add_caches(m, load, options, placement, memory);
+    detail::add_compute(m, load, options, weights, placement, memory);
+    memory.devices.back().output = count(load.batch) * count(m.config.vocab_size) * count(4);
+    return memory;
+}
+
+}  // namespace llmcost
