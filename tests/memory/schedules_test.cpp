@@ -156,7 +156,7 @@ TEST_CASE("parts of devices sum to the whole and what fills them up") {
     const std::string options = "--batch 2 --sequence 24 --optimizer adamw:fused";
     const memory_timeline unsharded = trained(m, options);
     const std::uint64_t weights = unsharded.peak.bytes[parameters], elements = weights / 4;
-    for (const std::uint64_t n : {2U, 3U, 7U, 8U}) {
+    for (const std::uint64_t n : std::initializer_list<std::uint64_t>{2, 3, 7, 8}) {
         CAPTURE(n);
         const std::string shards = options + " --shards " + std::to_string(n);
         const memory_timeline layers = trained(m, shards + " --fsdp");

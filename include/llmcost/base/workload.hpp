@@ -47,10 +47,15 @@ struct workload {
     bool uses_workload_dtypes =
         false;  ///< true: tensors have the element types of the workload, as in training; false: all are float32
     bool uses_cpu_kernels = false;  ///< training: norms save statistics as the CPU kernels of PyTorch do
-    bool has_dropout = false;       ///< training: uses the dropout rates of the configuration; false: no dropout
-    bool autocast = false;          ///< float32 products run in bfloat16 (`torch.autocast`)
+    /// training: compute capability of the CUDA device whose kernels PyTorch runs, for example 90; 0: none
+    std::int32_t cuda_capability = 0;
+    bool has_training_cache = false;  ///< training: the model returns a KV cache, as `use_cache` of configurations does
+    bool has_dropout = false;         ///< training: uses the dropout rates of the configuration; false: no dropout
+    bool autocast = false;            ///< float32 products run in bfloat16 (`torch.autocast`)
     attention_implementation implementation = attention_implementation::eager;
 
+    /// Whether autocast follows the lists of CUDA devices.
+    [[nodiscard]] constexpr bool has_cuda_autocast() const noexcept { return autocast && cuda_capability > 0; }
     /// Whether every number is within its bounds.
     [[nodiscard]] constexpr bool is_valid() const noexcept {
         const auto holds = [](std::int64_t n, std::int64_t minimum) { return n >= minimum && n <= max_input; };

@@ -121,12 +121,17 @@ struct identity {
     constexpr tensor forward(trace&, const tensor& x) const { return x; }
 };
 
-/// `F.dropout` in training on the CPU: x · mask. Returns x if the workload has no dropout at this position.
+/// `F.dropout` in training: x · mask. Returns x if the workload has no dropout at this position.
 ///
-/// The mask has the shape and the type of x. It is sampled and divided in place. Only the mask is saved for backward.
-/// Sampling has no cost. Source: ATen's Dropout.cpp, `_dropout_impl`.
+/// On the CPU, the mask has the shape and the type of x. It is sampled and divided in place. On a CUDA device, the mask
+/// has one byte per element. Only the mask is saved for backward. Sampling has no cost.
+/// Source: ATen's Dropout.cpp, `_dropout_impl` and `is_fused_kernel_acceptable`; cuda/Dropout.cu, `dropout_cuda`.
 constexpr tensor functional_dropout(trace& t, const tensor& x, dropout_position position) {
     if (!t.applies_dropout(position)) return x;
+    if (t.load().cuda_capability > 0) {
+        t.save_mask_for_backward(count(x.numel));
+        return t.mul_scalar(x);
+    }
     tensor mask = t.zeros_like(x);
     t.div_(mask);
     return t.mul(x, mask);

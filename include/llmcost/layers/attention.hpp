@@ -101,16 +101,17 @@ constexpr tensor eager_mask(trace& t, const attention_pattern& pattern, std::int
 
 /// Appends new keys or values to the KV cache: (B, K, S, d) -> (B, K, T, d).
 ///
-/// With a window, the last window − 1 positions remain in the cache. A training step has no cache.
-/// Heads that cannot disable the cache and discard it are an exception.
-/// Source: transformers/cache_utils.py, `DynamicSlidingWindowLayer`.
+/// With a window, the last window − 1 positions remain in the cache. A training step has no cache, unless the workload
+/// has one: then keys and values are copied once, by the concatenation with an empty cache. Heads that cannot disable
+/// the cache and discard it are an exception. Source: transformers/cache_utils.py, `DynamicSlidingWindowLayer`.
 constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const attention_pattern& pattern) {
     const shape sizes{new_states.dim(0), new_states.dim(1), pattern.cached_length, new_states.dim(3)};
     if (t.is_training() && !t.discards_cache()) {
         tensor past;
         const bool remembers =
             pattern.cached_length > 0 && t.policy() != nullptr && t.policy()->provide_past_key_values(t, sizes, past);
-        return remembers ? t.cat({past, new_states}, 2) : new_states;
+        if (remembers) return t.cat({past, new_states}, 2);
+        return t.load().has_training_cache ? t.cat({new_states}, 2) : new_states;
     }
     const recorder::fused_kernel_guard appended{t, {.kind = fused_kernel_kind::cache}};
     const tensor all =
@@ -176,7 +177,12 @@ constexpr tensor math_attention_heads(trace& t, const tensor& query, const tenso
     const tensor keys = repeat_kv(t, float_keys, num_key_value_groups),
                  values = repeat_kv(t, float_values, num_key_value_groups);
     tensor scores = t.matmul(queries, t.mul_scalar(keys.transpose(2, 3)));
-    if (pattern.is_causal) scores = t.add(scores, mask);
+    if (pattern.is_causal && t.load().cuda_capability > 0)
+        t.add_(scores, mask);
+    else if (pattern.is_causal)
+        scores = t.add(scores, mask);
+    // `_safe_softmax` compares the scores with −∞ after the softmax
+    if (t.load().cuda_capability > 0) t.add_temporary_bytes(count(scores.numel), {});
     const tensor features = functional_dropout(t, t.softmax(scores), dropout_position::attention);
     if (q.type != dtype::float32) {  // the returned probabilities, which are not read
         const recorder::detach_guard unread{t};
@@ -188,6 +194,83 @@ constexpr tensor math_attention_heads(trace& t, const tensor& query, const tenso
 constexpr tensor math_attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                         const attention_pattern& pattern) {
     return t.contiguous(math_attention_heads(t, q, k, v, pattern).transpose(1, 2));
+}
+
+/// The backend of `scaled_dot_product_attention` on a CUDA device.
+enum class sdpa_backend : std::uint8_t { cudnn, flash, efficient, math };
+
+/// Selects the backend of PyTorch 2.11 for queries (B, H, S, d) and keys (B, K, T, d) without a mask.
+///
+/// Order: cuDNN on devices with capability 9.0 and 10.0, FlashAttention, memory-efficient, math. cuDNN and
+/// FlashAttention require 16-bit types and at most 256 elements per head. The memory-efficient kernels require as many
+/// key heads as query heads.
+///
+/// Source: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, `check_prefer_cudnn_attention`, `priority_order`,
+/// `can_use_cudnn_attention`, `can_use_flash_attention`, `can_use_mem_efficient_attention`.
+[[nodiscard]] constexpr sdpa_backend select_sdpa_backend(std::int32_t capability, const tensor& q, const tensor& k,
+                                                         const tensor& v) noexcept {
+    const bool is_half = bits_of(q.type) == 16;
+    const std::int64_t d = q.dim(3);
+    if (is_half && d % 8 == 0 && d <= 256 && v.dim(3) == d) {
+        if (capability == 90 || capability == 100) return sdpa_backend::cudnn;
+        if (capability >= 80) return sdpa_backend::flash;
+    }
+    const std::int64_t alignment = is_half ? 8 : 4;
+    return q.dim(1) == k.dim(1) && d % alignment == 0 && v.dim(3) % alignment == 0 ? sdpa_backend::efficient
+                                                                                   : sdpa_backend::math;
+}
+
+/// What a fused attention on a CUDA device saves in addition to its inputs and its output, and its temporaries.
+struct sdpa_kernel_memory {
+    count saved_bytes;         ///< log-sum-exp of the scores
+    count saved_random_bytes;  ///< seed and offset of dropout, allocated even without dropout
+    count backward_bytes;      ///< temporaries of backward
+};
+
+/// The memory of a fused attention without its inputs, output and gradients. `rows` = B · H · S.
+///
+///     cuDNN: saves 4 · rows; backward: 4 · rows · d + 4 · rows + 256, for grouped heads + 2 · B · H · T · (d + d_v)
+///     FlashAttention: saves 4 · rows; backward: 4 · rows' · d' + 4 · rows', for grouped heads + 2 · B · H · T · 2 d
+///     memory-efficient: saves 4 · B · H · 32 · ceil(S / 32); backward in float32:
+///         4 · rows + max(4 · rows · d + 4 · rows, 4 · B · H · ceil(S / i) · ceil(d / 64) · (4 + 64 i))
+///
+/// FlashAttention pads S to 128 (rows') and d to 32 or 64 (d'). i is the number of queries of a block: 64, or 128 if d
+/// is larger than 64.
+///
+/// Source: cudnn_frontend/node/scaled_dot_product_flash_attention.h (`dQ_accum`, `softmax_sum`, `dK_fullhead`);
+/// ATen/native/transformers/cuda/flash_attn/flash_api.cpp, `mha_bwd`; cuda/attention.cu,
+/// `_efficient_attention_forward`; cuda/attention_backward.cu, `_efficient_attention_backward`;
+/// cuda/mem_eff_attention/kernel_backward.h, `workspace_elements_gq`; kernels/generate_kernels.py.
+[[nodiscard]] constexpr sdpa_kernel_memory sdpa_memory_of(sdpa_backend backend, const tensor& q, const tensor& k,
+                                                          const tensor& v) {
+    const auto to_count = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
+    const auto round_up = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
+    const std::int64_t heads = q.dim(0) * q.dim(1), length = q.dim(2), d = q.dim(3);
+    const count rows = to_count(heads * length), scalar(4), half(2);
+    const count expanded_gradients =
+        q.dim(1) == k.dim(1) ? count{} : half * to_count(heads * k.dim(2)) * to_count(d + v.dim(3));
+    switch (backend) {
+        case sdpa_backend::cudnn:
+            return {scalar * rows, count(16),
+                    scalar * rows * to_count(d) + scalar * rows + count(256) + expanded_gradients};
+        case sdpa_backend::flash: {
+            const std::int64_t padded_d = round_up(d, d <= 128 ? 32 : 64);
+            const count padded_rows = to_count(heads * round_up(length, 128));
+            return {scalar * rows, count(16),
+                    scalar * padded_rows * to_count(padded_d) + scalar * padded_rows + expanded_gradients};
+        }
+        case sdpa_backend::efficient: {
+            const count saved = scalar * to_count(heads * round_up(length, 32));
+            if (bits_of(q.type) == 16) return {saved, {}, scalar * rows};
+            const std::int64_t block = d <= 64 ? 64 : 128;
+            const count blocks = to_count(heads * ((length + block - 1) / block) * ((d + 63) / 64));
+            const count accumulator = scalar * blocks * to_count(4 + 64 * block);
+            const count product = scalar * rows * to_count(v.dim(3)) + scalar * rows;
+            return {saved, {}, scalar * rows + (accumulator > product ? accumulator : product)};
+        }
+        case sdpa_backend::math: break;
+    }
+    return {};
 }
 
 /// `scaled_dot_product_attention` as one fused kernel: q (B, H, S, d), k and v (B, K, T, d) -> (B, H, S, d).
@@ -208,8 +291,12 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
         throw_description_error(
             "scaled_dot_product_attention: soft caps, biases, sinks and windows are not supported in training; use "
             "eager");
-    if (t.applies_dropout(dropout_position::attention)) return math_attention_heads(t, query, key, value, pattern);
+    const bool is_cuda = t.is_training() && t.load().cuda_capability > 0;
+    if (!is_cuda && t.applies_dropout(dropout_position::attention))
+        return math_attention_heads(t, query, key, value, pattern);
     tensor q = t.to_autocast_dtype(query), k = t.to_autocast_dtype(key), v = t.to_autocast_dtype(value);
+    const sdpa_backend backend = is_cuda ? select_sdpa_backend(t.load().cuda_capability, q, k, v) : sdpa_backend::flash;
+    if (backend == sdpa_backend::math) return math_attention_heads(t, q, k, v, pattern);
     const count pairs = count(q.numel / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
     const count d(q.dim(3)), width(v.dim(3));
     const tensor* const in[3] = {&q, &k, &v};
@@ -224,14 +311,21 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     t.add_written_elements(rows);  // log-sum-exp
     // Memory layout of the queries: (B, S, H, d), unless the queries are concatenated or copied.
     tensor out = empty_tensor({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
-    if (!q.is_contiguous()) out = empty_tensor({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
+    if (!q.is_contiguous() || backend == sdpa_backend::efficient)
+        out = empty_tensor({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
     const bool has_backward = q.requires_grad || k.requires_grad || v.requires_grad;
     if (has_backward) {
         for (tensor x : {q, k, v}) {
             x.requires_grad = true;
             t.save_for_backward(x);
         }
-        t.save_bytes_for_backward(count(rows) * count(4));
+        const sdpa_kernel_memory memory =
+            is_cuda ? sdpa_memory_of(backend, q, k, v) : sdpa_kernel_memory{.saved_bytes = count(rows) * count(4)};
+        t.save_bytes_for_backward(memory.saved_bytes);
+        if (is_cuda) {
+            t.save_mask_for_backward(memory.saved_random_bytes);
+            t.add_temporary_bytes({}, memory.backward_bytes);
+        }
         const count products = pairs * (d * count(3) + width * count(2));
         t.add_backward_torch_flops(products * count(2));
         const count of_rows = count(rows) * width, results = count(q.numel) + count(k.numel) + count(v.numel);

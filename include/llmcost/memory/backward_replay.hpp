@@ -9,6 +9,7 @@
 
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/forward_replay.hpp>
+#include <llmcost/memory/memory_tracker.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 
@@ -33,6 +34,7 @@ private:
         int num_references = 0;
         bool is_view = false;  ///< a view of a product's result; sums are not written into it
         category gradient_category = category::temporaries;
+        std::size_t block = memory_tracker::no_block;  ///< block of the caching allocator
     };
     /// The gradient of a parameter, accumulated over the nodes that read it.
     struct parameter_gradient {
@@ -47,9 +49,12 @@ private:
     [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const;
     /// Allocates the gradient that a node computes. A broadcast input's gradient is summed.
     std::int32_t compute_gradient(const tape_node& n, const tape_edge& e, std::string_view name);
+    /// Bytes of the buffer that sums the gradient of a product's bias on a CUDA device; 0 for other inputs.
+    [[nodiscard]] std::uint64_t bias_sum_bytes(const tape_node& n, const tape_edge& e) const;
     /// Stores the gradient of a view until those of the other views arrive.
     void store_view_gradient(tensor_state& state, std::int32_t g);
     void combine_view_gradients(tensor_state& state, std::uint64_t total_bytes);
+    void free_view_gradients(tensor_state& state);
     /// Adds two gradients of one tensor, in place if the first one has no other references.
     void accumulate(std::int32_t& place, std::int32_t g);
     void accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g);

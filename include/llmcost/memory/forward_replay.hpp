@@ -29,9 +29,10 @@ protected:
         bool is_live = false;
         bool is_leaf = false;  ///< a leaf of autograd's graph, with the lifetime of the graph
         category category_of_tensor = category::activations;
-        std::int32_t num_saved_by = 0;          ///< nodes whose backward still needs the tensor
-        std::int32_t gradient = -1;             ///< gradient in backward
-        std::uint64_t view_gradient_bytes = 0;  ///< bytes of view gradients that will be concatenated
+        std::size_t block = memory_tracker::no_block;  ///< block of the caching allocator
+        std::int32_t num_saved_by = 0;                 ///< nodes whose backward still needs the tensor
+        std::int32_t gradient = -1;                    ///< gradient in backward
+        std::vector<std::int32_t> view_gradients{};    ///< gradients of views that will be concatenated
     };
     /// A checkpointed region: its nodes, the last node that saves a tensor, and its arguments.
     struct recompute_region {
@@ -65,6 +66,12 @@ protected:
     /// Frees a tensor that neither a later node nor backward reads.
     void free_if_unused(std::int32_t t, std::size_t node);
     [[nodiscard]] std::uint64_t saved();
+    /// Allocates the workspace of the cuBLAS handle of this thread before its first product.
+    ///
+    /// Forward and backward run in different threads.
+    ///
+    /// Source: aten/src/ATen/cuda/CublasHandlePool.cpp, `parseChosenWorkspaceSize`; cuBLASLt shares the workspace.
+    void allocate_cublas_workspace(const tape_node& n, bool& is_allocated);
 
     // ---- recomputation
 
@@ -86,7 +93,8 @@ protected:
     std::uint64_t save_region_arguments();
     /// Whether autograd saves a tensor of the node, including weights.
     [[nodiscard]] static bool saves_anything(const tape_node& n) noexcept {
-        return n.has_backward && (!n.saved.empty() || n.saved_extra_bytes > 0 || op_cost_of(n.kind).torch_flops != 0);
+        return n.has_backward && (!n.saved.empty() || n.saved_extra_bytes > 0 || n.saved_integer_bytes > 0 ||
+                                  op_cost_of(n.kind).torch_flops != 0);
     }
     /// Recomputes a region up to the last tensor that its backward needs (`early_stop`).
     void recompute(recompute_region& r);
@@ -101,6 +109,7 @@ protected:
     std::vector<recompute_region> regions_;
     std::vector<bool> has_backward_;  ///< per tensor: whether an operation that writes it has a backward
     int step_ = 0;
+    bool has_forward_workspace_ = false, has_backward_workspace_ = false;
     bool is_first_pass_ = false;  ///< the first pass of all steps
     bool is_last_pass_ = false;   ///< the last pass of a step
 };

@@ -41,7 +41,7 @@ struct engine_memory_profile {
     double sampler_buffers = 0;            ///< buffers of the sampler, each of max_num_seqs · vocab_size · 4 bytes
     bool has_rotary_tables = false;        ///< stores cosines and sines of all positions, and latent attention absorbed
     std::string_view small_batch_device{};  ///< a large device with the defaults of small ones
-    bool has_llama_cpp_buffers = false;    ///< allocates buffers per device (`llama_cpp_memory_of`)
+    bool has_llama_cpp_buffers = false;     ///< allocates buffers per device (`llama_cpp_memory_of`)
 };
 
 namespace detail {

@@ -19,10 +19,13 @@ struct label_loss {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return {"", "CrossEntropyLoss"}; }
     constexpr tensor forward(trace& t, const tensor& scores) const {
-        // autocast computes cross-entropy in float32 (ATen, autocast_mode.cpp)
-        const tensor float_logits = in_float || t.load().autocast ? t.to(scores, dtype::float32) : scores;
+        // Autocast on the CPU computes cross-entropy in float32 (ATen, autocast_mode.cpp). On a CUDA device,
+        // `cross_entropy_loss` gives `log_softmax` the type of the logits, and only `nll_loss` converts to float32
+        // (ATen, LossNLL.cpp).
+        const bool converts = in_float || (t.load().autocast && !t.load().has_cuda_autocast());
+        const tensor float_logits = converts ? t.to(scores, dtype::float32) : scores;
         const tensor rows = t.reshape(float_logits, {-1, float_logits.dim(-1)});
-        const tensor x = t.log_softmax(rows);
+        const tensor x = t.log_softmax_of_type(rows);
         if (shifts) t.save_integers_for_backward(count(static_cast<std::uint64_t>(rows.dim(0))));
         return t.nll_loss(x);
     }

@@ -2,24 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include <llmcost/memory/caching_allocator.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/schedule.hpp>
 
 namespace llmcost::detail {
 
 /// The memory in use while a step is replayed, and its peak.
+///
+/// With a caching allocator, bytes are those of its blocks, and every allocation updates the peaks. Otherwise they are
+/// the bytes of the tensors.
 class memory_tracker {
 public:
-    explicit memory_tracker(memory_timeline& out) : out_(out) {}
+    static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
+
+    memory_tracker(memory_timeline& out, bool has_caching_allocator) : out_(out) {
+        if (has_caching_allocator) allocator_.emplace();
+    }
+    [[nodiscard]] bool has_caching_allocator() const noexcept { return allocator_.has_value(); }
 
     void begin(int step, std::string_view phase);
     void begin(std::string_view phase) { phase_ = phase; }
-    void allocate(memory_category category, std::uint64_t bytes) { current_bytes_.add(category, bytes); }
-    void free(memory_category category, std::uint64_t bytes) { current_bytes_.subtract(category, bytes); }
+    /// Sets the operation that the next allocations belong to.
+    void set_operation(std::string_view name) { operation_ = name; }
+    void allocate(memory_category category, std::uint64_t bytes);
+    /// Frees the last memory that `allocate` allocated with this category and size.
+    void free(memory_category category, std::uint64_t bytes);
+    /// Allocates memory that `free_block` frees. Returns `no_block` without a caching allocator.
+    [[nodiscard]] std::size_t allocate_block(memory_category category, std::uint64_t bytes);
+    void free_block(memory_category category, std::uint64_t bytes, std::size_t block);
+    /// Allocates memory of a library that is never freed and belongs to no category.
+    void allocate_library_workspace(std::uint64_t bytes);
     /// Updates the peaks with the current memory.
     void update_peak(std::string_view operation_name);
     /// Allocates memory, updates the peaks and frees it.
@@ -31,6 +53,9 @@ public:
 private:
     memory_timeline& out_;
     memory_bytes current_bytes_{};
+    std::optional<caching_allocator> allocator_;
+    std::map<std::pair<memory_category, std::uint64_t>, std::vector<std::size_t>> blocks_;  ///< by category and size
+    std::string_view operation_;
     std::uint64_t peak_since_snapshot_ = 0;  ///< the largest total since the last snapshot
     int step_ = 0;
     std::string_view phase_;

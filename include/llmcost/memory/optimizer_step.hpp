@@ -45,6 +45,14 @@ struct random_projection {
     return o.state == optimizer_state::matrix && !is_hidden_matrix(p) ? 4 : 4U * o.num_scalars;
 }
 
+/// Bytes of each tensor of a parameter's state on a CUDA device.
+///
+/// Step counters are on the host, except those of fused optimizers.
+///
+/// Source: torch/optim/adam.py, `Adam._init_group`.
+[[nodiscard]] std::vector<std::uint64_t> device_state_tensors(const optimizer_spec& o, std::int64_t rank,
+                                                              const tape_parameter& p);
+
 /// Peak bytes of the variables of a loop. Values of an iteration live until the next one reassigns them.
 class loop_names {
 public:

@@ -74,6 +74,8 @@ protected:
     /// The tensors that the optimizer updates: parameters, or their float32 copies.
     [[nodiscard]] virtual std::vector<tape_parameter> optimizer_parameters() const;
     void step(const std::vector<tape_parameter>& parameters, bool first);
+    /// A step on a CUDA device, where each tensor of the state and of a foreach function has a block.
+    void step_by_tensor(const std::vector<tape_parameter>& parameters, const optimizer_memory& total, bool first);
     /// Counts the primitives and products of a step. Called once per parameter.
     void count_optimizer_flops(const std::vector<tape_parameter>& parameters);
     /// Updates one parameter and frees its gradient.

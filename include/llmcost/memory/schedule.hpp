@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
+#include <llmcost/memory/caching_allocator.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/optimizer.hpp>
 
@@ -47,7 +49,10 @@ struct training_schedule {
     std::int64_t data_parallel_size = 1;             ///< number of data-parallel devices
     sharding_strategy sharding = sharding_strategy::ddp;
     std::uint64_t input_bytes = 0;  ///< bytes of input ids and labels
-    int num_steps = 2;              ///< simulated steps; optimizer state exists from the first step on
+    /// compute capability of the CUDA device, for example 90; 0: none. Memory is that of PyTorch's caching allocator.
+    std::int32_t cuda_capability = 0;
+    std::uint64_t num_multiprocessors = 132;  ///< of the CUDA device; default: H100, H200
+    int num_steps = 2;                        ///< simulated steps; optimizer state exists from the first step on
 
     [[nodiscard]] bool updates_in_backward() const noexcept {
         return has_optimizer_in_backward || optimizer->only_in_backward;
@@ -83,6 +88,8 @@ struct memory_timeline {
     memory_bytes peak_by_category{};  ///< peak of each category, at different moments
     std::vector<memory_snapshot> snapshots{};
     memory_bytes after_forward{}, after_backward{}, after_step{};  ///< of the last step
+    std::optional<allocator_statistics> allocator{};  ///< figures of the CUDA allocator after the last step
+    std::uint64_t library_workspace_bytes = 0;        ///< cuBLAS workspaces, which belong to no category
 };
 
 }  // namespace llmcost

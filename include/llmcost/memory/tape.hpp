@@ -53,11 +53,13 @@ struct tape_edge {
 struct tape_node {
     op kind{};
     std::int32_t output = -1;
+    std::uint64_t element_bits = 32;        ///< bits of an element of the result
     std::uint64_t output_bytes = 0;         ///< bytes of the result only, if it is written into an existing tensor
     std::uint64_t saved_extra_bytes = 0;    ///< bytes saved for backward that are not in a tensor, over all time steps
     std::uint64_t saved_integer_bytes = 0;  ///< bytes of integers saved for backward, over all time steps
     std::uint64_t saved_view_bytes = 0;     ///< bytes of the views in `saved`, summed
     std::uint64_t torch_flops = 0;          ///< FLOPs that FlopCounterMode reports
+    std::uint64_t forward_temporary_bytes = 0;   ///< bytes of temporaries in forward
     std::uint64_t backward_temporary_bytes = 0;  ///< bytes of temporaries in backward
     std::int32_t region = -1;                    ///< index of the checkpointed module that contains it; -1: none
     std::int32_t attention_id = -1;              ///< index of the core attention that contains it; -1: none
@@ -111,6 +113,10 @@ public:
     void on_integers_saved(const recorder& r, count bytes) override {
         saved_integer_bytes_ += (bytes * r.multiplier()).to_64();
     }
+    void on_temporary_bytes(const recorder&, count forward, count backward) override {
+        forward_temporary_bytes_ += forward.to_64();
+        backward_temporary_bytes_ += backward.to_64();
+    }
     void on_op(const recorder& r, const operation& o) override;
     void on_gradients_saved() override { has_saved_gradients_ = true; }
     void on_autograd_function(const recorder&, const tensor& out, const tensor* const* in, int n) override;
@@ -159,6 +165,7 @@ private:
     std::vector<tensor> saved_;
     count flops_{};  ///< total of the trace up to the last product
     std::uint64_t saved_extra_bytes_ = 0, saved_integer_bytes_ = 0, num_runs_ = 1;
+    std::uint64_t forward_temporary_bytes_ = 0, backward_temporary_bytes_ = 0;
     bool has_saved_gradients_ = false;
 };
 

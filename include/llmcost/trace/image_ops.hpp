@@ -70,6 +70,9 @@ constexpr tensor trace::pool(op kind, const tensor& a, const shape& kernel, cons
     if (of_places) to = {to.size[0], to.size[1], 1, to.size[2]};
     tensor out = empty_tensor(to, a.type);
     if (reference.is_channels_last()) out.make_channels_last_strides();
+    // derivatives.yaml, `max_pool2d_with_indices`: 64-bit indices, which CPU recordings of floating tensors leave out
+    if (kind == op::max_pool && load().cuda_capability > 0 && a.requires_grad)
+        save_integers_for_backward(count(out.numel));
     record_unary(kind, count(out.numel) * window, count(out.numel), out, a);
     return of_places ? out.squeeze(2) : out;
 }
@@ -114,6 +117,7 @@ constexpr tensor trace::norm_over_places(const tensor& a) {
 }
 
 constexpr tensor trace::group_norm(const tensor& a, std::int64_t groups, bool affine) {
+    if (needs_float32(op::group_norm, a)) return group_norm(to(a, dtype::float32), groups, affine);
     const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
     add_written_elements(2 * rows);
     tensor out = contiguous_like(a);

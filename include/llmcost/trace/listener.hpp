@@ -121,6 +121,8 @@ public:
     virtual void on_bytes_saved(const recorder&, count /*bytes*/) {}
     /// Integers created by the pass that the next operation saves for backward.
     virtual void on_integers_saved(const recorder&, count /*bytes*/) {}
+    /// Temporary bytes of the next operation's kernels, in its forward and its backward.
+    virtual void on_temporary_bytes(const recorder&, count /*forward*/, count /*backward*/) {}
     /// A tensor that the backward of the next operation reads in addition to saved tensors: a parameter, complex
     /// numbers.
     virtual void on_backward_read(const recorder&, const tensor&) {}

@@ -282,6 +282,38 @@ inline constexpr backward_op_cost backward_table[num_ops]{
 /// The cost of an operation.
 [[nodiscard]] constexpr const op_cost& op_cost_of(op kind) noexcept { return op_costs[static_cast<std::size_t>(kind)]; }
 
+/// Whether autocast on a CUDA device converts the input of an operation to float32.
+///
+/// Source: aten/src/ATen/autocast_mode.h, `AT_FORALL_FP32` and `AT_FORALL_FP32_SET_OPT_DTYPE`.
+[[nodiscard]] constexpr bool is_float32_in_cuda_autocast(op kind) noexcept {
+    switch (kind) {
+        case op::exp:
+        case op::expm1:
+        case op::log:
+        case op::log1p:
+        case op::acos:
+        case op::rsqrt:
+        case op::reciprocal:
+        case op::root_power:
+        case op::inverse_root_power:
+        case op::integer_power:
+        case op::power:
+        case op::softplus:
+        case op::logsumexp:
+        case op::vector_norm:
+        case op::cumsum:
+        case op::softmax:
+        case op::log_softmax:
+        case op::nll_loss:
+        case op::layer_norm:
+        case op::layer_norm_weight:
+        case op::layer_norm_affine:
+        case op::group_norm:
+        case op::group_norm_affine: return true;
+        default: return false;
+    }
+}
+
 /// The cost of the gradients of a norm's weight and bias, if its input needs no gradient.
 ///
 /// Source: torch/_decomp/decompositions.py, the parts of `native_layer_norm_backward`, `native_group_norm_backward` and

@@ -308,6 +308,17 @@ public:
         if (listener_ != nullptr && not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_)
             listener_->on_integers_saved(*this, n * count(8));
     }
+    /// Adds bytes created by the pass that the next operation saves for backward and that are no floating-point
+    /// numbers: masks.
+    constexpr void save_mask_for_backward(count bytes) const {
+        if (listener_ != nullptr && not_executed_depth_ == 0 && is_in_scope_ && is_grad_enabled_)
+            listener_->on_integers_saved(*this, bytes);
+    }
+    /// Adds temporary bytes of the next operation's kernels: in its forward, and in its backward.
+    constexpr void add_temporary_bytes(count forward, count backward) const {
+        if (listener_ != nullptr && not_executed_depth_ == 0 && is_in_scope_)
+            listener_->on_temporary_bytes(*this, forward, backward);
+    }
     /// Adds floating-point elements written in addition to an output: scalars converted to tensors, second results.
     constexpr void add_written_elements(std::uint64_t elements) {
         if (not_executed_depth_ == 0 && is_in_scope_) sums_.written_elements += count(elements) * multiplier_;

@@ -30,6 +30,7 @@ constexpr tensor trace::pow(const tensor& a, unsigned exponent) {
         for (; e != 0; e >>= 1) n += 1 + static_cast<int>(e & 1U);
         return count(n > 0 ? n : 0);
     };
+    if (needs_float32(op::integer_power, a)) return pow(to(a, dtype::float32), exponent);
     tensor out = empty_like(a);
     record_unary(op::integer_power, count(a.numel) * multiplications(exponent), {}, out, a);
     // gradient · exponent · x^(exponent − 1)
@@ -39,6 +40,7 @@ constexpr tensor trace::pow(const tensor& a, unsigned exponent) {
 }
 
 constexpr tensor trace::cumsum(const tensor& a, int dim) {
+    if (needs_float32(op::cumsum, a)) return cumsum(to(a, dtype::float32), dim);
     tensor out = contiguous_like(a);
     record_unary(op::cumsum, count(a.numel), count(a.numel / length(a, dim)), out, a);
     return out;
@@ -51,6 +53,7 @@ constexpr tensor trace::softmax_method(const tensor& a) {
 }
 
 constexpr tensor trace::nll_loss(const tensor& a) {
+    if (needs_float32(op::nll_loss, a)) return nll_loss(to(a, dtype::float32));
     tensor out = empty_tensor(shape{1}, a.type);
     tensor weights = full({1}, a.type);
     weights.requires_grad = a.requires_grad;
@@ -61,6 +64,7 @@ constexpr tensor trace::nll_loss(const tensor& a) {
 
 constexpr tensor trace::layer_norm(const tensor& a, int tensors, int dimensions) {
     const op kind = tensors == 0 ? op::layer_norm : tensors == 1 ? op::layer_norm_weight : op::layer_norm_affine;
+    if (needs_float32(kind, a)) return layer_norm(to(a, dtype::float32), tensors, dimensions);
     const count rows = dimensions == 1 ? rows_of(a) : count(num_elements(a.size, a.rank - dimensions));
     add_written_elements(2 * rows.to_64());  // mean and reciprocal standard deviation of each row
     tensor out = contiguous_like(a);

@@ -240,6 +240,10 @@ public:
     }
     /// Adds floating-point elements written in addition to an output: scalars converted to tensors, second results.
     constexpr void add_written_elements(std::uint64_t elements) { recorder_.add_written_elements(elements); }
+    /// Adds temporary bytes of the next operation's kernels: in its forward, and in its backward.
+    constexpr void add_temporary_bytes(count forward, count backward) const {
+        recorder_.add_temporary_bytes(forward, backward);
+    }
 
     // ---- backward
 
@@ -276,6 +280,8 @@ public:
     constexpr void save_bytes_for_backward(count bytes) { recorder_.save_bytes_for_backward(bytes); }
     /// Adds `n` 64-bit integers created by the pass that the next operation saves for backward: labels, indices.
     constexpr void save_integers_for_backward(count n) const { recorder_.save_integers_for_backward(n); }
+    /// Adds bytes of masks and random seeds that the next operation saves for backward.
+    constexpr void save_mask_for_backward(count bytes) const { recorder_.save_mask_for_backward(bytes); }
     /// Marks the tensors that the next operation saves as gradients, which its backward passes on unchanged.
     constexpr void save_gradients() const { recorder_.save_gradients(); }
 
@@ -305,11 +311,13 @@ public:
     /// `x ** exponent` with an integer from 0 to 16, by square-and-multiply.
     constexpr tensor pow(const tensor& a, unsigned exponent);
     constexpr tensor unary(op kind, const tensor& a) {
+        if (needs_float32(kind, a)) return unary(kind, to(a, dtype::float32));
         tensor out = empty_like(a);
         record_unary(kind, count(a.numel), {}, out, a);
         return out;
     }
     constexpr tensor binary(op kind, const tensor& a, const tensor& b) {
+        if (needs_float32(kind, a)) return binary(kind, to(a, dtype::float32), b);
         const tensor* const in[2] = {&a, &b};
         tensor out;
         set_elementwise_layout(in, 2, out);
@@ -402,6 +410,12 @@ public:
         return unary(kind, a);
     }
     constexpr tensor log_softmax(const tensor& a) { return row_op(op::log_softmax, a); }
+    /// `torch.log_softmax(dtype=a.dtype)`: autocast does not change the type.
+    constexpr tensor log_softmax_of_type(const tensor& a) {
+        tensor out = contiguous_like(a);
+        record_unary(op::log_softmax, count(a.numel), rows_of(a), out, a);
+        return out;
+    }
     /// `F.nll_loss` of log-probabilities (rows, classes): the mean over the labels, a scalar.
     ///
     /// Backward reads a second scalar, the sum of the label weights.
@@ -624,13 +638,17 @@ private:
         return count(a.numel / length(a, -1));
     }
     constexpr tensor row_op(op kind, const tensor& a) {
+        if (needs_float32(kind, a)) return row_op(kind, to(a, dtype::float32));
         tensor out = contiguous_like(a);
         record_unary(kind, count(a.numel), rows_of(a), out, a);
         return out;
     }
     constexpr tensor reduce(op kind, const tensor& a, int dim, bool keepdim) {
+        if (needs_float32(kind, a)) return reduce(kind, to(a, dtype::float32), dim, keepdim);
         const int d = a.normalize_dim(dim);
         tensor out = a;
+        // the sum converts its elements as it reads them (ReduceSumProdKernel.cu, `sum_kernel_cuda`)
+        if (kind == op::sum && load().has_cuda_autocast() && bits_of(a.type) < 32) out.type = dtype::float32;
         out.size[d] = 1;
         out = dense_like(out);
         if (!keepdim) out = out.squeeze(d);
@@ -642,6 +660,9 @@ private:
 
     constexpr tensor conv_implementation(const tensor& x, const tensor& weight, bool bias,
                                          const convolution_options& options);
+    [[nodiscard]] constexpr bool needs_float32(op kind, const tensor& a) const noexcept {
+        return load().has_cuda_autocast() && bits_of(a.type) < 32 && is_float32_in_cuda_autocast(kind);
+    }
     [[nodiscard]] constexpr bool needs_autocast(const tensor& a, const tensor& b) const noexcept {
         return load().autocast && (a.type == dtype::float32 || b.type == dtype::float32);
     }

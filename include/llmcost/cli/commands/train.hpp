@@ -57,6 +57,13 @@ inline constexpr option_spec dropout{.name = "--dropout",
                                      .type = value_type::choice,
                                      .choices = "0|keep",
                                      .help = "keep: use the dropout rates of the configuration (default 0)"};
+inline constexpr option_spec torch_device{.name = "--on",
+                                          .value = "cpu|cuda",
+                                          .type = value_type::choice,
+                                          .choices = "cpu|cuda",
+                                          .help =
+                                              "device that runs PyTorch: cpu, or cuda with its kernels and its caching "
+                                              "allocator (default cpu)"};
 inline constexpr option_spec step_seconds{.name = "--step-seconds",
                                           .value = "S",
                                           .type = value_type::text,
@@ -101,10 +108,10 @@ training_response compute_training(const arguments& args, const parsed_model& re
 
 /// The options of a training step: section "Training", then "Parallelism".
 inline constexpr std::array training_options = concatenate(
-    with_section("Training",
-                 concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
-                                        option::precision, option::implementation, option::loss, option::dropout},
-                             schedule_options)),
+    with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
+                                                    option::precision, option::implementation, option::loss,
+                                                    option::dropout, option::torch_device},
+                                         schedule_options)),
     with_section("Parallelism", sharding_options));
 
 inline constexpr std::array train_options = concatenate(

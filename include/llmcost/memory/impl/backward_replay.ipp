@@ -12,6 +12,7 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/graph/backward_graph.hpp>
 #include <llmcost/memory/category.hpp>
+#include <llmcost/memory/cuda_reduction.hpp>
 #include <llmcost/memory/forward_replay.hpp>
 #include <llmcost/memory/memory_tracker.hpp>
 #include <llmcost/memory/parameter_sharding.hpp>
@@ -77,8 +78,7 @@ LLMCOST_INLINE void backward_replay::free_loss_and_leaves() {
         free(static_cast<std::int32_t>(i));
         release_gradient(t.gradient);
         t.gradient = -1;
-        tracker_.free(category::temporaries, t.view_gradient_bytes);
-        t.view_gradient_bytes = 0;
+        free_view_gradients(t);
     }
 }
 
@@ -94,6 +94,8 @@ LLMCOST_INLINE bool backward_replay::propagates_before(std::size_t first) const 
 
 LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
     const std::string_view name = op_cost_of(n.kind).name;
+    tracker_.set_operation(name);
+    allocate_cublas_workspace(n, has_backward_workspace_);
     combine_view_gradients(state_of(n.output), tensor_state_of(n.output).bytes);
     const std::int32_t arrived = state_of(n.output).gradient;
     state_of(n.output).gradient = -1;
@@ -153,26 +155,43 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
     gradients_[static_cast<std::size_t>(unreduced_gradient)].is_view = op_cost_of(n.kind).torch_flops != 0;
     tracker_.update_peak(name);
     tracker_.free(category::temporaries, formula);
-    if (computed_bytes <= target_bytes) return unreduced_gradient;
+    if (computed_bytes <= target_bytes) {
+        tracker_.allocate_temporary(category::temporaries, bias_sum_bytes(n, e), "sum");
+        return unreduced_gradient;
+    }
     const std::int32_t summed = allocate_gradient(target_bytes);
     tracker_.update_peak("sum");
     release_gradient(unreduced_gradient);
     return summed;
 }
 
+LLMCOST_INLINE std::uint64_t backward_replay::bias_sum_bytes(const tape_node& n, const tape_edge& e) const {
+    constexpr std::size_t num_operands = 2;
+    const bool is_bias = n.kind == op::matmul_bias && static_cast<std::size_t>(&e - n.inputs.data()) >= num_operands;
+    if (plan_.cuda_capability == 0 || !is_bias || e.bytes == 0) return 0;
+    return column_sum_buffer_bytes(n.output_bytes / e.bytes, e.bytes * 8 / n.element_bits, plan_.num_multiprocessors);
+}
+
 LLMCOST_INLINE void backward_replay::store_view_gradient(tensor_state& state, std::int32_t g) {
-    const std::uint64_t bytes = gradients_[static_cast<std::size_t>(g)].bytes;
-    release_gradient(g);
-    tracker_.allocate(category::temporaries, bytes);
-    state.view_gradient_bytes += bytes;
+    const gradient_buffer& arrived = gradients_[static_cast<std::size_t>(g)];
+    if (arrived.num_references > 1 || arrived.gradient_category != category::temporaries) {
+        const std::uint64_t bytes = arrived.bytes;
+        release_gradient(g);
+        g = allocate_gradient(bytes);
+    }
+    state.view_gradients.push_back(g);
 }
 
 LLMCOST_INLINE void backward_replay::combine_view_gradients(tensor_state& state, std::uint64_t total_bytes) {
-    if (state.view_gradient_bytes == 0) return;
+    if (state.view_gradients.empty()) return;
     accumulate(state.gradient, allocate_gradient(total_bytes));
     tracker_.update_peak("cat");
-    tracker_.free(category::temporaries, state.view_gradient_bytes);
-    state.view_gradient_bytes = 0;
+    free_view_gradients(state);
+}
+
+LLMCOST_INLINE void backward_replay::free_view_gradients(tensor_state& state) {
+    for (const std::int32_t g : state.view_gradients) release_gradient(g);
+    state.view_gradients.clear();
 }
 
 LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_t g) {
@@ -201,8 +220,10 @@ LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t 
 }
 
 LLMCOST_INLINE std::int32_t backward_replay::allocate_gradient(std::uint64_t bytes, category gradient_category) {
-    gradients_.push_back({.bytes = bytes, .num_references = 1, .gradient_category = gradient_category});
-    tracker_.allocate(gradient_category, bytes);
+    gradients_.push_back({.bytes = bytes,
+                          .num_references = 1,
+                          .gradient_category = gradient_category,
+                          .block = tracker_.allocate_block(gradient_category, bytes)});
     return static_cast<std::int32_t>(gradients_.size()) - 1;
 }
 
@@ -214,7 +235,7 @@ LLMCOST_INLINE std::int32_t backward_replay::add_reference(std::int32_t g) {
 LLMCOST_INLINE void backward_replay::release_gradient(std::int32_t g) {
     if (g < 0) return;
     gradient_buffer& m = gradients_[static_cast<std::size_t>(g)];
-    if (--m.num_references == 0) tracker_.free(m.gradient_category, m.bytes);
+    if (--m.num_references == 0) tracker_.free_block(m.gradient_category, m.bytes, m.block);
 }
 
 }  // namespace llmcost::detail

@@ -44,7 +44,7 @@ LLMCOST_INLINE forward_replay::forward_replay(const tape& tape, const training_s
     : tape_(tape),
       plan_(plan),
       out_(out),
-      tracker_(out),
+      tracker_(out, plan.cuda_capability > 0 && plan.data_parallel_size == 1),
       parameters_(make_parameter_sharding(tape, plan, out, tracker_)),
       tensor_states_(tape.tensors.size()),
       has_backward_(tape.tensors.size()) {
@@ -68,7 +68,7 @@ LLMCOST_INLINE void forward_replay::allocate(std::int32_t t, category is) {
     if (h.is_live || tensor_state_of(t).producer < 0) return;
     h.is_live = true;
     h.category_of_tensor = is;
-    tracker_.allocate(is, bytes_of(t));
+    h.block = tracker_.allocate_block(is, bytes_of(t));
 }
 
 LLMCOST_INLINE void forward_replay::free(std::int32_t t) {
@@ -76,7 +76,7 @@ LLMCOST_INLINE void forward_replay::free(std::int32_t t) {
     tensor_state& h = state_of(t);
     if (!h.is_live || h.is_leaf) return;
     h.is_live = false;
-    tracker_.free(h.category_of_tensor, bytes_of(t));
+    tracker_.free_block(h.category_of_tensor, bytes_of(t), h.block);
 }
 
 LLMCOST_INLINE void forward_replay::forward() {
@@ -85,8 +85,11 @@ LLMCOST_INLINE void forward_replay::forward() {
     std::uint64_t offloaded = plan_.recompute == recompute_mode::none ? 0 : save_region_arguments();
     for (std::size_t i = 0; i < tape_.nodes.size(); ++i) {
         const tape_node& n = tape_.nodes[i];
+        tracker_.set_operation(op_cost_of(n.kind).name);
         if (n.region >= 0 && (i == 0 || tape_.nodes[i - 1].region != n.region)) parameters_->pre_forward(n.region);
         allocate(n.output);
+        allocate_cublas_workspace(n, has_forward_workspace_);
+        tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
         for (const tape_edge& e : n.inputs)
             if (e.tensor >= 0 && e.requires_grad && !has_backward_[static_cast<std::size_t>(e.tensor)])
                 state_of(e.tensor).is_leaf = true;
@@ -108,12 +111,22 @@ LLMCOST_INLINE void forward_replay::forward() {
     }
 }
 
+LLMCOST_INLINE void forward_replay::allocate_cublas_workspace(const tape_node& n, bool& is_allocated) {
+    const bool uses_cublas =
+        op_cost_of(n.kind).torch_flops != 0 && n.kind != op::convolution && n.kind != op::convolution_bias;
+    if (is_allocated || !uses_cublas) return;
+    is_allocated = true;
+    const bool has_large_workspace = plan_.cuda_capability == 90 || plan_.cuda_capability == 100;
+    tracker_.allocate_library_workspace(has_large_workspace ? 4096U * 8 * 1024 : 4096U * 2 * 1024 + 16U * 8 * 1024);
+}
+
 LLMCOST_INLINE void forward_replay::save_for_backward(const tape_node& n) {
     for (const std::int32_t s : n.saved) {
         allocate(s);
         ++state_of(s).num_saved_by;
     }
-    tracker_.allocate(category::activations, n.saved_extra_bytes + n.saved_integer_bytes);
+    tracker_.allocate(category::activations, n.saved_extra_bytes);
+    tracker_.allocate(category::activations, n.saved_integer_bytes);
 }
 
 LLMCOST_INLINE std::uint64_t forward_replay::offload_saved(const tape_node& n) {
@@ -197,9 +210,11 @@ LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
             if (e.tensor >= 0) last[static_cast<std::size_t>(e.tensor)] = i;
     for (std::int32_t i = r.first_node; i <= r.early_stop_node; ++i) {
         const tape_node& n = node(i);
+        tracker_.set_operation(op_cost_of(n.kind).name);
         const bool runs = i < r.early_stop_node || std::ranges::find(n.saved, n.output) != n.saved.end();
         if (runs) {
             allocate(n.output);
+            tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
             out_.recomputed_flops += is_first_pass_ ? n.torch_flops : 0;
         }
         save_for_backward(n);

@@ -4,10 +4,12 @@
 
 #include <llmcost/memory/memory_tracker.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/memory/category.hpp>
@@ -18,6 +20,43 @@ namespace llmcost::detail {
 LLMCOST_INLINE void memory_tracker::begin(int step, std::string_view phase) {
     step_ = step;
     phase_ = phase;
+}
+
+LLMCOST_INLINE void memory_tracker::allocate(memory_category category, std::uint64_t bytes) {
+    const std::size_t block = allocate_block(category, bytes);
+    if (block != no_block) blocks_[{category, bytes}].push_back(block);
+}
+
+LLMCOST_INLINE void memory_tracker::free(memory_category category, std::uint64_t bytes) {
+    if (!allocator_ || bytes == 0) return free_block(category, bytes, no_block);
+    std::vector<std::size_t>& blocks = blocks_[{category, bytes}];
+    free_block(category, bytes, blocks.back());
+    blocks.pop_back();
+}
+
+LLMCOST_INLINE std::size_t memory_tracker::allocate_block(memory_category category, std::uint64_t bytes) {
+    if (!allocator_ || bytes == 0) {  // an empty tensor has no block
+        current_bytes_.add(category, bytes);
+        return no_block;
+    }
+    const std::size_t block = allocator_->allocate(bytes);
+    current_bytes_.add(category, allocator_->block_bytes(block));
+    update_peak(operation_);
+    out_.allocator = allocator_->statistics();
+    return block;
+}
+
+LLMCOST_INLINE void memory_tracker::free_block(memory_category category, std::uint64_t bytes, std::size_t block) {
+    if (block == no_block) return current_bytes_.subtract(category, bytes);
+    current_bytes_.subtract(category, allocator_->block_bytes(block));
+    allocator_->free(block);
+}
+
+LLMCOST_INLINE void memory_tracker::allocate_library_workspace(std::uint64_t bytes) {
+    if (!allocator_) return;
+    (void)allocator_->allocate(bytes);
+    out_.library_workspace_bytes += bytes;
+    out_.allocator = allocator_->statistics();
 }
 
 LLMCOST_INLINE void memory_tracker::update_peak(std::string_view operation_name) {

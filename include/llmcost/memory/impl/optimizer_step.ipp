@@ -73,6 +73,15 @@ LLMCOST_INLINE random_projection::random_projection(const tape_parameter& p, std
     return steps;
 }
 
+LLMCOST_INLINE std::vector<std::uint64_t> device_state_tensors(const optimizer_spec& o, std::int64_t rank,
+                                                               const tape_parameter& p) {
+    const std::uint64_t counters = step_counter_bytes_of(o, p), bytes = state_of(o, rank, p) - counters;
+    const bool is_divisible = p.bytes > 0 && bytes % p.bytes == 0;
+    std::vector<std::uint64_t> out(is_divisible ? bytes / p.bytes : 1, is_divisible ? p.bytes : bytes);
+    if (o.name.ends_with(":fused")) out.push_back(counters);
+    return out;
+}
+
 LLMCOST_INLINE void loop_names::bind(std::uint64_t& name, std::uint64_t bytes) {
     make(bytes);
     live_bytes_ -= name;

@@ -74,7 +74,11 @@ LLMCOST_INLINE void parameter_sharding::optimizer_step() {
 }
 
 LLMCOST_INLINE void parameter_sharding::zero_gradients() {
-    tracker_.free(category::gradients, stored_gradient_bytes_);
+    if (tracker_.has_caching_allocator()) {
+        for (const tape_parameter* p : trained_)
+            if (state(*p).has_gradient) tracker_.free(category::gradients, p->bytes);
+    } else
+        tracker_.free(category::gradients, stored_gradient_bytes_);
     stored_gradient_bytes_ = 0;
     for (parameter_state& s : states_) s.has_gradient = false;
 }
@@ -128,11 +132,30 @@ LLMCOST_INLINE std::vector<tape_parameter> parameter_sharding::optimizer_paramet
 LLMCOST_INLINE void parameter_sharding::step(const std::vector<tape_parameter>& parameters, bool first) {
     if (first) count_optimizer_flops(parameters);
     const optimizer_memory m = compute_optimizer_memory(*plan_.optimizer, plan_.galore_rank, parameters, first);
+    if (tracker_.has_caching_allocator() && !plan_.offloads_optimizer) return step_by_tensor(parameters, m, first);
     if (first && plan_.offloads_optimizer) allocate_optimizer_state(m.state);
     if (plan_.offloads_optimizer) return;
     tracker_.allocate_temporary(category::optimizer, first ? m.maximum : m.maximum - m.state, plan_.optimizer->name);
     if (first) allocate_optimizer_state(m.state);
     tracker_.update_peak("state");
+}
+
+LLMCOST_INLINE void parameter_sharding::step_by_tensor(const std::vector<tape_parameter>& parameters,
+                                                       const optimizer_memory& total, bool first) {
+    tracker_.set_operation(plan_.optimizer->name);
+    const optimizer_spec& o = *plan_.optimizer;
+    if (first)
+        for (const tape_parameter& p : parameters)
+            for (const std::uint64_t bytes : device_state_tensors(o, plan_.galore_rank, p))
+                tracker_.allocate(category::optimizer, bytes);
+    std::vector<std::uint64_t> temporaries;
+    if (o.temporaries == optimizer_temporaries::all || o.temporaries == optimizer_temporaries::all_twice)
+        for (int i = 0; i < (o.temporaries == optimizer_temporaries::all ? 1 : 2); ++i)
+            for (const tape_parameter& p : parameters) temporaries.push_back(p.bytes);
+    else
+        temporaries.push_back(total.maximum - total.state);
+    for (const std::uint64_t bytes : temporaries) tracker_.allocate(category::optimizer, bytes);
+    for (std::size_t i = temporaries.size(); i-- > 0;) tracker_.free(category::optimizer, temporaries[i]);
 }
 
 LLMCOST_INLINE void parameter_sharding::count_optimizer_flops(const std::vector<tape_parameter>& parameters) {

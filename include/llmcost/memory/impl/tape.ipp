@@ -74,6 +74,7 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
     n.in_place = o.input_count > 0 && o.inputs[0]->storage_id == o.output.storage_id;
     n.output = n.in_place ? tensor_id(o.output) : add_tensor(o.output, next_node_id());
     n.output_bytes = bytes_of(o.output, o.output.numel);
+    n.element_bits = static_cast<std::uint64_t>(bits_of(o.output.type));
     // a saved tensor with an unknown id is a clone of what an in-place operation overwrites
     for (const tensor& v : saved_) {
         n.saved.push_back(tensor_id(v, next_node_id()));
@@ -91,10 +92,13 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
     }
     n.saved_extra_bytes = saved_extra_bytes_;
     n.saved_integer_bytes = saved_integer_bytes_;
+    n.forward_temporary_bytes = forward_temporary_bytes_;
+    n.backward_temporary_bytes = backward_temporary_bytes_;
     for (const tape_edge& e : n.inputs) mark_read(e);
     pending_parameter_edges_.clear();
     saved_.clear();
     saved_extra_bytes_ = saved_integer_bytes_ = 0;
+    forward_temporary_bytes_ = backward_temporary_bytes_ = 0;
     out_.nodes.push_back(std::move(n));
 }
 

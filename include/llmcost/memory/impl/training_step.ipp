@@ -110,6 +110,7 @@ LLMCOST_INLINE training_run train(const model& m, const workload& load, training
     if (!plan.base_quantization.none())
         store_quantized(pass, quantized_weights(m, plan.base_quantization, weights), weights);
     plan.schedule.input_bytes = integer_inputs(m, load, plan.loss);
+    plan.schedule.cuda_capability = load.cuda_capability;
     out.memory = replay_training(pass, plan.schedule);
     out.has_attention_shape = pass.num_attentions > 0;
     return out;

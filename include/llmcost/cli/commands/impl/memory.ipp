@@ -250,8 +250,14 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     const engine_memory_profile profile = parse_engine_memory_profile(args);
     const memory_limit limit = parse_memory_limit(args);
     check_plot(args, true, {});
-    return {profile, limit, static_cast<output_format>(args.choice(option::format)),
-            parse_llama_cpp_options(args, profile)};
+    for (const option_spec& o : rank_options)
+        if (args.has(o) && profile.has_llama_cpp_buffers)
+            throw_usage(o.name, "not supported with --engine llama.cpp; use --tensor-split");
+    return {.profile = profile,
+            .limit = limit,
+            .format = static_cast<output_format>(args.choice(option::format)),
+            .sharding = {},
+            .llama_cpp = parse_llama_cpp_options(args, profile)};
 }
 
 /// The memory of a workload.

@@ -74,6 +74,7 @@ LLMCOST_INLINE workload sizes_only(workload load) {
     load.weights = load.activations = load.cache = dtype::unspecified;
     load.training = load.uses_workload_dtypes = load.uses_cpu_kernels = load.has_dropout = load.autocast = false;
     load.implementation = workload{}.implementation;
+    load.cuda_capability = 0;
     return load;
 }
 

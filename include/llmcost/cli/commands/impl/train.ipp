@@ -68,7 +68,9 @@ LLMCOST_INLINE workload training_workload(const arguments& args) {
     load.sequence = args.number(option::sequence, 1024);
     load.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
     parse_multimodal_inputs(args, load);
-    load.uses_cpu_kernels = true;
+    constexpr std::int32_t hopper = 90;
+    load.uses_cpu_kernels = args.choice(option::torch_device) == 0;
+    load.cuda_capability = load.uses_cpu_kernels ? 0 : hopper;
     load.has_dropout = args.choice(option::dropout) == 1;
     return load;
 }
@@ -107,6 +109,9 @@ LLMCOST_INLINE void complete_training_workload(const arguments& args, const mode
                                                                                                       : dtype::float32;
     load.autocast = precision == precision_bf16_mixed || precision == precision_fp16_mixed;
     complete_workload(m, args, load);
+    // `use_cache` is the default, and activation checkpointing turns it off (transformers/modeling_layers.py,
+    // `GradientCheckpointingLayer`)
+    load.has_training_cache = load.cuda_capability > 0 && !args.text(option::recompute).starts_with("full");
     constexpr int automatic = 2;
     const int implementation = args.choice(option::implementation, automatic);
     load.implementation = implementation != automatic    ? static_cast<attention_implementation>(implementation)

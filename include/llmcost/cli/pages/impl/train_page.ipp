@@ -250,6 +250,12 @@ LLMCOST_INLINE std::string train_json(const training_response& t) {
     json.key("peak_at").object().member("step", m.peak.step).member("phase", m.peak.phase);
     json.member("operation", m.peak.operation).end_object();
     write_memory(json, "own_peaks", m.peak_by_category);
+    if (m.allocator) {
+        json.key("allocator").object().member("peak_allocated", count(m.allocator->peak_allocated_bytes));
+        json.member("reserved", count(m.allocator->reserved_bytes))
+            .member("segments", count(m.allocator->num_segments));
+        json.member("library_workspaces", count(m.library_workspace_bytes)).end_object();
+    }
     json.key("snapshots").object();
     write_memory(json, "after_forward", m.after_forward);
     write_memory(json, "after_backward", m.after_backward);
