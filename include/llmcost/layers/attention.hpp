@@ -311,7 +311,12 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     t.add_written_elements(rows);  // log-sum-exp
     // Memory layout of the queries: (B, S, H, d), unless the queries are concatenated or copied.
     tensor out = empty_tensor({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
-    if (!q.is_contiguous() || backend == sdpa_backend::efficient)
+    if (is_cuda && backend != sdpa_backend::efficient) {
+        // the layout of the queries (cudnn/MHA.cpp, `alloc_with_matching_layout`; flash_api.cpp, `empty_like`)
+        const tensor* const layout[1] = {&q};
+        out = q;
+        detail::set_elementwise_strides(layout, 1, out);
+    } else if (!q.is_contiguous() || backend == sdpa_backend::efficient)
         out = empty_tensor({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
     const bool has_backward = q.requires_grad || k.requires_grad || v.requires_grad;
     if (has_backward) {

@@ -93,7 +93,7 @@ private:
     constexpr tensor over_heads(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                 const attention_pattern& all) const {
         if (t.load().implementation != attention_implementation::sdpa) return math_attention_heads(t, q, k, v, all);
-        return sdpa_attention_forward(t, q, k, v, all, {}).transpose(1, 2);
+        return sdpa_attention_heads(t, q, k, v, all, {});
     }
 };
 

@@ -138,6 +138,13 @@ constexpr tensor trace::conv_transpose(const tensor& x, const tensor& weight, bo
     return out;
 }
 
+constexpr count trace::channels_last_bytes(const tensor& a) {
+    constexpr std::int64_t alignment_bytes = 16;
+    const std::int64_t element_bytes = bits_of(a.type) / 8, unit = alignment_bytes / element_bytes;
+    const std::int64_t channels = (a.dim(1) + unit - 1) / unit * unit;
+    return count(a.numel / static_cast<std::uint64_t>(a.dim(1))) * count(channels * element_bytes);
+}
+
 constexpr tensor trace::to_autocast_dtype(const tensor& a) {
     return load().autocast && a.type == dtype::float32 ? to(a, dtype::bfloat16) : a;
 }
@@ -161,6 +168,10 @@ constexpr tensor trace::conv_implementation(const tensor& x, const tensor& weigh
     tensor out = empty_tensor(to, x.type);
     const tensor* const in[2] = {&x, &weight};
     const count work = count(out.numel) * count(weight.numel / static_cast<std::uint64_t>(weight.dim(0)));
+    // The kernels of cuDNN for tensor cores read and write channels last. In backward, the input, the kernel and the
+    // gradient of the output are converted in a workspace.
+    if (load().cuda_capability > 0 && options.groups == 1 && !x.is_channels_last())
+        add_temporary_bytes({}, channels_last_bytes(x) + channels_last_bytes(weight) + channels_last_bytes(out));
     recorder_.record_op(bias ? op::convolution_bias : op::convolution, work, count(out.numel), out, in, 2);
     // torch/utils/flop_counter.py, conv_backward_flop: the gradient of a grouped weight counts as if it had one
     // group

@@ -658,6 +658,8 @@ private:
 
     // ---- parts of products
 
+    /// Bytes of a tensor (batch, channels, …) in channels-last layout, with channels padded to 16 bytes.
+    [[nodiscard]] static constexpr count channels_last_bytes(const tensor& a);
     constexpr tensor conv_implementation(const tensor& x, const tensor& weight, bool bias,
                                          const convolution_options& options);
     [[nodiscard]] constexpr bool needs_float32(op kind, const tensor& a) const noexcept {
