@@ -74,8 +74,9 @@ int main(int count, char** arguments) {
     std::cout << "cache of one token: " << evaluate({.sequence = 1}).cache_elements << " elements\n";
 
     const llmcost::training_run run = llmcost::train(m, {.batch = 4, .sequence = 32}, {});
-    const llmcost::fit_figures fit = llmcost::fit_inference(m, {.sequence = 32}, llmcost::engine_memory_profiles[0],
-                                                            static_cast<std::uint64_t>(1) << 30);
+    const llmcost::rank_memory ranks(m, {.sequence = 32}, llmcost::engine_memory_profiles[0]);
+    const llmcost::fit_figures fit =
+        llmcost::fit_inference(ranks, {.sequence = 32}, static_cast<std::uint64_t>(1) << 30);
     if (run.pass_metrics.flops() == llmcost::count{} || fit.max_batch == 0) return 1;
 
     llmcost::kernel_library kernels("h200", "vllm", "", arguments[1]);

@@ -56,20 +56,21 @@ TEST_CASE("the most that fits is the last that does") {
     workload load = cached(1, 2048);
     load.sequence = 2048;
     load.past = 0;
-    const fit_figures f = fit_inference(m, load, vllm(), bytes);
+    const rank_memory ranks(m, load, vllm());
+    const fit_figures f = fit_inference(ranks, load, bytes);
     const count available(static_cast<std::uint64_t>(static_cast<double>(bytes) * vllm().gpu_memory_utilization));
     REQUIRE(f.fits);
     workload maximum = load;
     maximum.batch = f.max_batch;
-    CHECK(inference_memory_of(m, maximum, vllm()).total_bytes() <= available);
+    CHECK(ranks.largest(maximum).total_bytes() <= available);
     ++maximum.batch;
-    CHECK(inference_memory_of(m, maximum, vllm()).total_bytes() > available);
+    CHECK(ranks.largest(maximum).total_bytes() > available);
     maximum = load;
     maximum.sequence = f.max_context;
-    CHECK(inference_memory_of(m, maximum, vllm()).total_bytes() <= available);
+    CHECK(ranks.largest(maximum).total_bytes() <= available);
     CHECK(f.max_context <= m.config.max_position_embeddings);
-    CHECK_FALSE(fit_inference(m, load, vllm(), 1 << 20).fits);
-    CHECK(fit_inference(m, load, vllm(), 1 << 20).max_batch == 0);
+    CHECK_FALSE(fit_inference(ranks, load, 1 << 20).fits);
+    CHECK(fit_inference(ranks, load, 1 << 20).max_batch == 0);
 }
 
 TEST_CASE("the largest that fits is found without one") {

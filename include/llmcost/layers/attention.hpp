@@ -222,9 +222,9 @@ enum class sdpa_backend : std::uint8_t { cudnn, flash, efficient, math };
 
 /// What a fused attention on a CUDA device saves in addition to its inputs and its output, and its temporaries.
 struct sdpa_kernel_memory {
-    count saved_bytes;         ///< log-sum-exp of the scores
-    count saved_random_bytes;  ///< seed and offset of dropout, allocated even without dropout
-    count backward_bytes;      ///< temporaries of backward
+    count saved_bytes{};         ///< log-sum-exp of the scores
+    count saved_random_bytes{};  ///< seed and offset of dropout, allocated even without dropout
+    count backward_bytes{};      ///< temporaries of backward
 };
 
 /// The memory of a fused attention without its inputs, output and gradients. `rows` = B · H · S.
