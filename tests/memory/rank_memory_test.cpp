@@ -15,72 +15,76 @@ using namespace llmcost;
 
 namespace {
 
-constexpr double GiB = 1024.0 * 1024 * 1024;
+constexpr double bytes_per_gibibyte = 1024.0 * 1024 * 1024;
 
-model model_of(const std::string& golden) {
+model golden_model(const std::string& golden) {
     return read_config_file(LLMCOST_TEST_DIR "/golden/" + golden + ".json").read_with([](config_view root) {
         return parts::registry.read(root);
     });
 }
 
-model parsed(const std::string& text) {
+model model_from_json(const std::string& text) {
     return parse_config(text, "config.json").read_with([](config_view root) { return parts::registry.read(root); });
 }
 
 model llama_8b() {
-    return parsed(R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+    return model_from_json(
+        R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
         "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072,
         "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
 }
 
 model qwen3_32b() {
-    return parsed(R"({"model_type": "qwen3", "hidden_size": 5120, "intermediate_size": 25600, "num_hidden_layers": 64,
+    return model_from_json(
+        R"({"model_type": "qwen3", "hidden_size": 5120, "intermediate_size": 25600, "num_hidden_layers": 64,
         "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
         "max_position_embeddings": 40960, "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
 }
 
-constexpr workload load{.sequence = 8192,
-                        .past = 0,
-                        .head = logits::last,
-                        .weights = dtype::bfloat16,
-                        .activations = dtype::bfloat16,
-                        .cache = dtype::bfloat16};
+constexpr workload long_prompt{.sequence = 8192,
+                               .past = 0,
+                               .head = logits::last,
+                               .weights = dtype::bfloat16,
+                               .activations = dtype::bfloat16,
+                               .cache = dtype::bfloat16};
 
-engine_memory_profile vllm(const char* version = "") {
+engine_memory_profile vllm_of_version(const char* version) {
     return profile_with_defaults(*find_engine_memory_profile("vllm"), version, 0, "");
 }
 
 inference_sharding tensor_parallel(const model& m, std::int64_t n) { return {.parallel = make_parallel_config(m, n)}; }
 
-double gibibytes(count bytes) { return static_cast<double>(bytes.to_64()) / GiB; }
+double gibibytes(count bytes) { return static_cast<double>(bytes.to_64()) / bytes_per_gibibyte; }
 
 }  // namespace
 
 // vLLM's log, "Model loading took": 14.9888 GiB of Llama-3.1-8B, 30.59 GiB of Qwen3-32B with 2 devices, 1.12 GiB of
 // Qwen3-0.6B (vllm-memory-estimator@8b0e21d, validation_db.json; vllm-project/vllm issues)
 TEST_CASE("loaded weights have rotary tables of all positions") {
-    CHECK(gibibytes(rank_memory(llama_8b(), load, vllm()).largest(load).weight_bytes) ==
+    CHECK(gibibytes(rank_memory(llama_8b(), long_prompt, vllm_of_version("")).largest(long_prompt).weight_bytes) ==
           doctest::Approx(14.9888).epsilon(1e-5));
     const model m = qwen3_32b();
-    CHECK(gibibytes(rank_memory(m, load, vllm(), tensor_parallel(m, 2)).largest(load).weight_bytes) ==
-          doctest::Approx(30.59).epsilon(3e-3));
-    CHECK(gibibytes(rank_memory(model_of("Qwen__Qwen3-0.6B"), load, vllm()).largest(load).weight_bytes) ==
-          doctest::Approx(1.12).epsilon(5e-3));
+    CHECK(gibibytes(rank_memory(m, long_prompt, vllm_of_version(""), tensor_parallel(m, 2))
+                        .largest(long_prompt)
+                        .weight_bytes) == doctest::Approx(30.59).epsilon(3e-3));
+    CHECK(gibibytes(rank_memory(golden_model("Qwen__Qwen3-0.6B"), long_prompt, vllm_of_version(""))
+                        .largest(long_prompt)
+                        .weight_bytes) == doctest::Approx(1.12).epsilon(5e-3));
 }
 
 // peak_activation_gib of the profile run on an H100: 4.76, 5.56, 5.64, 7.38
 TEST_CASE("the sampler of the profile run determines the activation peak before vLLM 0.17") {
     const auto check_peak = [](const model& m, double gib) {
-        const rank_memory ranks(m, load, vllm("0.13.0"));
-        CHECK(gibibytes(ranks.largest(load).peak_activation_bytes) == doctest::Approx(gib).epsilon(4e-3));
+        const rank_memory ranks(m, long_prompt, vllm_of_version("0.13.0"));
+        CHECK(gibibytes(ranks.largest(long_prompt).peak_activation_bytes) == doctest::Approx(gib).epsilon(4e-3));
     };
     check_peak(llama_8b(), 4.76);
-    check_peak(model_of("Qwen__Qwen3-0.6B"), 5.56);
+    check_peak(golden_model("Qwen__Qwen3-0.6B"), 5.56);
     check_peak(qwen3_32b(), 5.64);
-    check_peak(model_of("openai__gpt-oss-20b"), 7.38);
+    check_peak(golden_model("openai__gpt-oss-20b"), 7.38);
     const model m = llama_8b();
-    CHECK(rank_memory(m, load, vllm("0.20.0")).largest(load).peak_activation_bytes <
-          rank_memory(m, load, vllm("v0.16.0+cu130")).largest(load).peak_activation_bytes);
+    CHECK(rank_memory(m, long_prompt, vllm_of_version("0.20.0")).largest(long_prompt).peak_activation_bytes <
+          rank_memory(m, long_prompt, vllm_of_version("v0.16.0+cu130")).largest(long_prompt).peak_activation_bytes);
 }
 
 TEST_CASE("versions are compared by their numbers") {
@@ -110,40 +114,40 @@ TEST_CASE("stages before the last have the remaining layers") {
 TEST_CASE("the weights of all stages are those of the model") {
     for (const model& m : {llama_8b(), qwen3_32b()}) {
         engine_memory_profile engine = *find_engine_memory_profile("none");
-        const rank_memory whole(m, load, engine),
-            stages(m, load, engine, {.parallel = {}, .pipeline_parallel_size = 4});
+        const rank_memory whole(m, long_prompt, engine),
+            stages(m, long_prompt, engine, {.parallel = {}, .pipeline_parallel_size = 4});
         count sum, cache;
         for (std::int64_t s = 0; s < stages.num_stages(); ++s) {
-            sum += stages.of_stage(load, s).weight_bytes;
-            cache += stages.of_stage(load, s).kv_cache_bytes;
+            sum += stages.of_stage(long_prompt, s).weight_bytes;
+            cache += stages.of_stage(long_prompt, s).kv_cache_bytes;
         }
-        CHECK(sum == count_model(m, load).weight_bytes);
-        CHECK(sum == whole.largest(load).weight_bytes);
-        CHECK(cache == whole.largest(load).kv_cache_bytes);
+        CHECK(sum == count_model(m, long_prompt).weight_bytes);
+        CHECK(sum == whole.largest(long_prompt).weight_bytes);
+        CHECK(cache == whole.largest(long_prompt).kv_cache_bytes);
     }
 }
 
 TEST_CASE("tensor parallelism divides matrices and replicates norms") {
     const model m = llama_8b();
     const engine_memory_profile engine = *find_engine_memory_profile("none");
-    const count norms = count(std::uint64_t{65} * 4096 * 2), all = count_model(m, load).weight_bytes;
+    const count norms = count(std::uint64_t{65} * 4096 * 2), all = count_model(m, long_prompt).weight_bytes;
     for (const std::int64_t n : {2, 4, 8}) {
         CAPTURE(n);
-        const inference_memory rank = rank_memory(m, load, engine, tensor_parallel(m, n)).largest(load);
+        const inference_memory rank = rank_memory(m, long_prompt, engine, tensor_parallel(m, n)).largest(long_prompt);
         CHECK(rank.weight_bytes == (all - norms) / count(n) + norms);
-        CHECK(rank.kv_cache_bytes == count_model(m, load).cache_bytes / count(n));
+        CHECK(rank.kv_cache_bytes == count_model(m, long_prompt).cache_bytes / count(n));
     }
     // 8 key/value heads: each of 16 ranks has one
-    const inference_memory rank = rank_memory(m, load, engine, tensor_parallel(m, 16)).largest(load);
-    CHECK(rank.kv_cache_bytes == count_model(m, load).cache_bytes / count(8));
+    const inference_memory rank = rank_memory(m, long_prompt, engine, tensor_parallel(m, 16)).largest(long_prompt);
+    CHECK(rank.kv_cache_bytes == count_model(m, long_prompt).cache_bytes / count(8));
 }
 
 TEST_CASE("less memory never holds more of the KV cache") {
-    const model m = model_of("Qwen__Qwen3-0.6B");
-    const rank_memory ranks(m, load, vllm());
+    const model m = golden_model("Qwen__Qwen3-0.6B");
+    const rank_memory ranks(m, long_prompt, vllm_of_version(""));
     std::int64_t previous = 0;
     for (std::uint64_t gib = 4; gib <= 96; gib *= 2) {
-        const maybe<kv_cache_capacity> capacity = ranks.capacity(load, 0, gib << 30);
+        const maybe<kv_cache_capacity> capacity = ranks.capacity(long_prompt, 0, gib << 30);
         REQUIRE(capacity);
         CHECK(capacity->num_tokens >= previous);
         previous = capacity->num_tokens;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -78,6 +79,13 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
         if (profile.name == name) return &profile;
     return nullptr;
 }
+
+namespace detail {
+
+/// Whether `version`, such as `0.16.0` or `v0.16.0+cu130`, is earlier than `limit`.
+[[nodiscard]] bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit);
+
+}  // namespace detail
 
 /// The profile of an engine with the defaults of a version and of a device.
 ///

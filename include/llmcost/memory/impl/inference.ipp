@@ -170,8 +170,7 @@ LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, con
     return peak_activation_bytes(model, load, kernels);
 }
 
-/// Whether `version`, such as `0.16.0` or `v0.16.0+cu130`, is earlier than `limit`.
-[[nodiscard]] LLMCOST_INLINE bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit) {
+LLMCOST_INLINE bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit) {
     if (!version.empty() && version.front() == 'v') version.remove_prefix(1);
     std::array<int, 2> numbers{};
     const char* next = version.data();
