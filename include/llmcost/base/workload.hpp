@@ -52,6 +52,7 @@ struct workload {
     bool has_training_cache = false;  ///< training: the model returns a KV cache, as `use_cache` of configurations does
     bool has_dropout = false;         ///< training: uses the dropout rates of the configuration; false: no dropout
     bool autocast = false;            ///< float32 products run in bfloat16 (`torch.autocast`)
+    bool recomputes_layers = false;   ///< training: the model checkpoints its layers (`gradient_checkpointing`)
     attention_implementation implementation = attention_implementation::eager;
 
     /// Whether autocast follows the lists of CUDA devices.

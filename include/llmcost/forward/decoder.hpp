@@ -39,6 +39,7 @@ constexpr tensor scaled_embedding_with_buffer(const layer_context& ctx, trace& t
 
 /// Calls all layers: (B, S, hidden) -> (B, S, hidden). Each layer uses the inputs of its kind of attention.
 constexpr tensor forward_layers(const layer_context& ctx, trace& t, const decoder_inputs& shared, tensor x) {
+    t.record_module_input(x);  // the variable `inputs_embeds` of the model's forward
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();)
         x = t.call({ctx.spec.names.layers, layer_loop.index()},
                    decoder_layer{ctx.for_layer(layer_loop, shared.for_layer(layer_loop.layer()))}, x);

@@ -101,9 +101,12 @@ struct sequence_attention {
             k = update_kv_cache(t, k, pattern);
             v = update_kv_cache(t, v, pattern);
         }
-        if (bias != nullptr && bias->rank == 0)
-            *bias = crosses ? t.full({1, config.heads, sequence, k.dim(2)}, t.activation_type())
+        if (bias != nullptr && bias->rank == 0) {
+            *bias = crosses ? t.full({1, config.heads, sequence, k.dim(2)}, q.type)
                             : relative_bias(t, config.buckets, config.heads, sequence, k.dim(2));
+            // `position_bias.requires_grad = True` of a model whose layers are checkpointed (`T5Attention.forward`)
+            if (crosses && t.load().recomputes_layers) t.require_grad(*bias);
+        }
         const attention_options options{.bias = bias, .mask = mask, .has_float32_softmax = false};
         const tensor flat = t.reshape(attention_forward(t, q, k, v, pattern, options), {batch, sequence, -1});
         return t.call(config.o, linear{inner, config.width, config.bias}, t.contiguous(flat));

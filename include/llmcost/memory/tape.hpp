@@ -95,6 +95,9 @@ public:
 
     void on_module_enter(const recorder&, const module_info& m) override;
     void on_module_leave(const recorder&, const module_info&) override;
+    void on_module_input(const recorder&, const tensor& v) override {
+        if (v.is_stored()) open_.back().inputs.push_back(tensor_id(v));
+    }
     void on_parameter(const recorder&, literal name, const tensor& v, bool tied) override;
     void on_parameter_reuse(const recorder&, literal name, const tensor& v) override {
         names_.on_reuse(path_of(name), v);
@@ -131,7 +134,9 @@ private:
     struct open_module {
         std::size_t parent_path_length;  ///< length of the parent's path
         std::size_t first_parameter;
+        std::size_t first_node;
         bool in_list;
+        std::vector<std::int32_t> inputs{};  ///< tensors that are passed to the module
     };
     [[nodiscard]] std::string path_of(literal name) const {
         return path_.empty() ? std::string(name) : (path_ + '.').append(std::string_view(name));

@@ -106,6 +106,8 @@ class listener {
 public:
     virtual void on_module_enter(const recorder&, const module_info&) {}
     virtual void on_module_leave(const recorder&, const module_info&) {}
+    /// A tensor that is passed to the current module.
+    virtual void on_module_input(const recorder&, const tensor&) {}
     virtual void on_parameter(const recorder&, literal /*name*/, const tensor&, bool /*tied*/) {}
     /// A parameter of a module that is called again.
     virtual void on_parameter_reuse(const recorder&, literal /*name*/, const tensor&) {}

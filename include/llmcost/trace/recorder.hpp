@@ -177,6 +177,10 @@ public:
         v.storage_id = storage_table_.add();
         return v;
     }
+    /// Records a tensor that is passed to the current module.
+    constexpr void record_module_input(const tensor& v) const {
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_module_input(*this, v);
+    }
     /// Declares a buffer of the module, in bytes. A module that is called again has declared it before.
     constexpr void register_buffer(count bytes) const {
         if (listener_ != nullptr && parameter_multiplier_ != count{}) listener_->on_buffer(*this, bytes);

@@ -121,6 +121,7 @@ public:
     template <Layer L, class... In>
     constexpr auto call(child_name name, const L& layer, const In&... in) {
         const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
+        (record_module_input(in), ...);
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -142,6 +143,11 @@ public:
         leave(m);
         return out;
     }
+    /// Records a tensor that is passed to a module, whose call refers to it until it returns.
+    constexpr void record_module_input(const tensor& v) const { recorder_.record_module_input(v); }
+    /// An argument that is no tensor has no storage.
+    template <class Argument>
+    static constexpr void record_module_input(const Argument&) noexcept {}
     /// Records the output of a leaf module.
     constexpr void record_module_output(const tensor& v) { recorder_.record_module_output(v); }
     constexpr void record_module_output(const tensor_pair& values) { recorder_.record_module_output(values); }

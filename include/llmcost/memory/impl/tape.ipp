@@ -34,7 +34,7 @@ namespace llmcost::detail {
 }
 
 LLMCOST_INLINE void tape_listener::on_module_enter(const recorder&, const module_info& m) {
-    open_.push_back({path_.size(), out_.parameters.size(), wraps(m)});
+    open_.push_back({path_.size(), out_.parameters.size(), out_.nodes.size(), wraps(m)});
     const std::string_view name = m.name;
     if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
     if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
@@ -42,13 +42,21 @@ LLMCOST_INLINE void tape_listener::on_module_enter(const recorder&, const module
 }
 
 LLMCOST_INLINE void tape_listener::on_module_leave(const recorder&, const module_info&) {
-    const open_module top = open_.back();
+    const open_module top = std::move(open_.back());
     open_.pop_back();
     path_.resize(top.parent_path_length);
     if (top.in_list) --list_depth_;
     // a parameter that no operation reads separately is read by the module's last one: the bias of a convolution
     for (std::size_t i = top.first_parameter; i < out_.parameters.size() && !out_.nodes.empty(); ++i)
         if (!is_parameter_read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
+    if (out_.nodes.size() == top.first_node) return;
+    // the call refers to its arguments until it returns (torch/nn/modules/module.py, `_call_impl`)
+    for (const std::int32_t input : top.inputs) {
+        tape_tensor& argument = out_.tensors[static_cast<std::size_t>(input)];
+        if (argument.last_read >= next_node_id() - 1) continue;
+        argument.last_read = next_node_id() - 1;
+        out_.nodes.back().inputs.push_back({input, -1, argument.bytes, false});
+    }
 }
 
 LLMCOST_INLINE void tape_listener::on_parameter(const recorder& r, literal name, const tensor& v, bool tied) {
