@@ -40,8 +40,17 @@ namespace detail {
 /// Places labels next to their markers without overlap, in order of priority.
 class label_placer {
 public:
-    /// Reserves the area of a text or marker.
-    void reserve(double x, double y, double width) { occupied_.push_back({x, y - 11, width, 14}); }
+    /// Reserves the area of a marker.
+    void reserve_marker(double x, double y) { occupied_.push_back({x - 4, y - 7, 8, 14}); }
+    /// Reserves the area of a text, which no line of a label may cross.
+    void reserve_text(double x, double y, double width) {
+        texts_.push_back({x, y - 11, width, 14});
+        occupied_.push_back(texts_.back());
+    }
+    /// Reserves a horizontal line.
+    void reserve_line(double x, double y, double width) { occupied_.push_back({x, y - 2, width, 4}); }
+    /// Draws a label near a marker, with a line to it if the label is not next to the marker; draws nothing if there is
+    /// no free area.
     void place_label(svg_writer& out, double x, double y, const std::string& label);
 
 private:
@@ -51,7 +60,9 @@ private:
             return x < o.x + o.width && o.x < x + width && y < o.y + o.high && o.y < y + high;
         }
     };
-    std::vector<box> occupied_;
+    [[nodiscard]] static bool meets_any(const std::vector<box>& boxes, const box& area);
+
+    std::vector<box> occupied_, texts_;
 };
 
 }  // namespace detail

@@ -35,10 +35,10 @@ LLMCOST_INLINE layered_places layered_builder::take() const {
     for (const std::vector<std::int32_t>& way : edge_paths_) {
         std::vector<layered_point> points;
         for (std::size_t k = 0; k < way.size(); ++k) {
-            layered_point p = point(way[k]);
-            if (k == 0) p.y += box_height_ / 2;
-            if (k + 1 == way.size()) p.y -= box_height_ / 2;
-            points.push_back(p);
+            const layered_point p = point(way[k]);
+            // an edge that passes a row is straight next to the boxes of this row
+            if (k > 0) points.push_back({p.x, p.y - box_height_ / 2});
+            if (k + 1 < way.size()) points.push_back({p.x, p.y + box_height_ / 2});
         }
         out.edges.push_back(std::move(points));
     }

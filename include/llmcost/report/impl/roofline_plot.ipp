@@ -46,18 +46,33 @@ namespace llmcost::detail {
     return area;
 }
 
+LLMCOST_INLINE bool label_placer::meets_any(const std::vector<box>& boxes, const box& area) {
+    return std::any_of(boxes.begin(), boxes.end(), [&](const box& b) { return b.meets(area); });
+}
+
 LLMCOST_INLINE void label_placer::place_label(svg_writer& out, double x, double y, const std::string& label) {
-    constexpr std::pair<double, double> tries[]{{9, -6},  {9, 16},   {-9, -6}, {-9, 16},   {12, 5},
-                                                {-12, 5}, {16, -18}, {16, 28}, {-16, -18}, {-16, 28},
-                                                {26, 5},  {-26, 5},  {9, -32}, {9, 42}};
+    constexpr std::pair<double, double> tries[]{
+        {9, -6},   {9, 16},  {-9, -6},  {-9, 16}, {12, 5},   {-12, 5},   {16, -18},  {16, 28}, {-16, -18},
+        {-16, 28}, {26, 5},  {-26, 5},  {9, -32}, {9, 42},   {30, -18},  {-30, -18}, {30, 28}, {-30, 28},
+        {42, 5},   {-42, 5}, {-9, -32}, {-9, 42}, {28, -34}, {-28, -34}, {28, 46},   {-28, 46}};
+    constexpr int num_samples = 12;
     const double width = svg_width_of(label);
     for (const auto& [dx, dy] : tries) {
         const box label_box{x + dx - (dx < 0 ? width : 0), y + dy - 11, width, 14};
-        if (std::any_of(occupied_.begin(), occupied_.end(), [&](const box& b) { return b.meets(label_box); })) continue;
+        if (meets_any(occupied_, label_box)) continue;
+        const double x_begin = x + (dx < 0 ? -3 : 3), x_end = x + dx * 0.9, y_end = y + dy - 4;
+        std::vector<box> samples;  // of the line
         if (std::fabs(dx) > 12 || std::fabs(dy) > 20)
-            out.line(x + (dx < 0 ? -3 : 3), y, x + dx * 0.9, y + dy - 4, "lc-axis");
+            for (int i = 0; i <= num_samples; ++i) {
+                const double part = static_cast<double>(i) / num_samples;
+                samples.push_back({x_begin + part * (x_end - x_begin) - 1, y + part * (y_end - y) - 1, 2, 2});
+            }
+        if (std::any_of(samples.begin(), samples.end(), [&](const box& b) { return meets_any(texts_, b); })) continue;
+        if (!samples.empty()) out.line(x_begin, y, x_end, y_end, "lc-axis");
         out.text(x + dx, y + dy, label, dx < 0 ? svg_anchor::end : svg_anchor::start, "lc-halo lc-small");
         occupied_.push_back(label_box);
+        occupied_.insert(occupied_.end(), samples.begin(), samples.end());
+        texts_.push_back(label_box);
         return;
     }
 }
@@ -102,7 +117,8 @@ LLMCOST_INLINE svg_picture roofline_plot(const chart_text& text, const roofline_
         const double y = area.y(r.flops_per_second) +
                          (r.flops_per_second < peak ? 17 : -8);  // below a roof that is under another one
         out.drawn.text(right, y, r.name, svg_anchor::end, "lc-halo");
-        labels.reserve(right - width, y, width);
+        labels.reserve_text(right - width, y, width);
+        labels.reserve_line(area.x(x_begin), area.y(r.flops_per_second), left + area.width - area.x(x_begin));
     }
     const double middle = std::sqrt(low * corner);
     const double slope = std::atan2(area.y(low * data.bytes_per_second) - area.y(corner * data.bytes_per_second),
@@ -118,7 +134,7 @@ LLMCOST_INLINE svg_picture roofline_plot(const chart_text& text, const roofline_
         points.emplace_back(counts ? area.x(p.flops / p.bytes) : left - strip * 0.6,
                             area.y(std::clamp(up, area.y_low, area.y_high)));
         out.drawn.marker(points.back().first, points.back().second, p.kind, p.name);
-        labels.reserve(points.back().first - 4, points.back().second + 4, 8);
+        labels.reserve_marker(points.back().first, points.back().second);
     }
     for (std::size_t i = 0; i < points.size(); ++i)
         if (!data.points[i].label.empty())
