@@ -24,6 +24,12 @@ namespace llmcost::cli {
 /// Empty if there is none. Throws: `usage` if several organizations have a model of this name.
 [[nodiscard]] std::string_view complete_model_name(std::span<const bundled_config> bundled, std::string_view name);
 
+/// `; similar bundled names: …` for a name that was not found, or an empty text.
+///
+/// Similar are names that differ in at most two characters, names with a word that begins with its letters and digits,
+/// and other sizes of its series. Another version is not similar.
+[[nodiscard]] std::string similar_bundled_names(std::span<const bundled_config> bundled, std::string_view name);
+
 /// Whether an argument without an option is a model: an address, `org/name`, a bundled name, or a configuration file.
 [[nodiscard]] bool is_model_argument(std::string_view text, const program& io);
 

@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/find_metric.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/output_file.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -32,6 +33,7 @@
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
+#include <llmcost/trace/scope.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -60,6 +62,15 @@ LLMCOST_INLINE bool supports_utf8(const streams& io) {
     return !io.out_is_terminal;
 }
 
+/// `; the command comes first: llmcost memory Qwen3-8B` for `llmcost Qwen3-8B memory --device h100`, else an empty
+/// text.
+LLMCOST_INLINE std::string place_of_command(const program& io, std::span<const std::string_view> args) {
+    if (args.size() < 2 || !is_model_argument(args.front(), io)) return {};
+    const command* const misplaced = find_command(io.commands, args[1]);
+    if (misplaced == nullptr) return {};
+    return "; the command comes first: llmcost " + std::string(misplaced->name) + ' ' + printable(args.front());
+}
+
 LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
     if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c, help_columns(io));
     arguments parsed_args(c.name, options_of(c, args), args);
@@ -70,8 +81,13 @@ LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::s
         for (const std::string_view value : parsed_args.all(row))
             if (const std::string warning = thousands_warning(row, value); !warning.empty())
                 io.err << "llmcost: warning: " << warning << '\n';
-    if (c.completions == nullptr && !parsed_args.positional().empty())
-        throw_usage(c.name, "expected only options, found " + quote(parsed_args.positional().front()));
+    if (c.completions == nullptr && !parsed_args.positional().empty()) {
+        const std::string_view first = parsed_args.positional().front();
+        const bool reads_model = has_option(c.options, option::model.name) && find_metric(first) == nullptr &&
+                                 role_from(first) == role::none;
+        throw_usage(c.name, "expected only options, found " + quote(first) +
+                                (reads_model ? similar_bundled_names(io.bundled, first) : std::string()));
+    }
     command_output out = c.run(parsed_args, io);
     const bool is_text = parsed_args.text(option::format, "text") == "text";
     if (is_text && !supports_utf8(io)) out.text = ascii_text(out.text);
@@ -99,7 +115,9 @@ LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const pr
         got = detail::answer_of(selected_command, args, io);
     } catch (const error& e) {
         std::string hint;
-        if (e.code() == errc::usage && named == nullptr) hint = suggest_command(io.commands, first);
+        const bool is_placed = std::string_view(e.what()).find("must come first") == std::string_view::npos;
+        if (e.code() == errc::usage && named == nullptr && is_placed) hint = detail::place_of_command(io, args);
+        if (e.code() == errc::usage && named == nullptr && hint.empty()) hint = suggest_command(io.commands, first);
         if (e.code() == errc::usage && hint.empty())
             hint = suggest_command_for_option(io.commands, selected_command, args);
         return detail::fail(io, e.what() + hint, exit_code_of(e.code()));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/base/config_view.hpp>
@@ -49,7 +50,12 @@ LLMCOST_INLINE std::vector<std::string_view> counter_names(const program&) {
 namespace llmcost::cli {
 
 LLMCOST_INLINE const llmcost::flop_counter& require_counter(std::string_view option, std::string_view name) {
+    // classes of counters that are better known than their names here
+    constexpr std::pair<std::string_view, std::string_view> class_names[]{{"flopcountermode", "flop_counter"},
+                                                                          {"flopcountanalysis", "fvcore"}};
     if (const llmcost::flop_counter* found = find_counter(lower(name))) return *found;
+    for (const auto& [class_name, counter] : class_names)
+        if (lower(name) == class_name) return *find_counter(counter);
     name_suggestions near(name);
     for (const llmcost::flop_counter& c : flop_counters) near.add_candidate(c.name);
     throw_usage(option, "no counter " + quote(name) + near.suggestion_or_list());

@@ -103,29 +103,10 @@ LLMCOST_INLINE std::pair<repo_id, bool> repo_of(const arguments& args, std::stri
     return {parse_repo_id(text), has_revision || args.has(option::revision)};
 }
 
-/// The name of a model up to its first number, if a second one follows: `qwen3.5` of `Qwen3.5-27B`; otherwise empty.
-LLMCOST_INLINE std::string series_of(std::string_view name) {
-    constexpr std::string_view digits = "0123456789";
-    const std::size_t begin = name.find_first_of(digits);
-    const std::size_t end = begin == std::string_view::npos ? begin : name.find_first_not_of("0123456789.", begin);
-    if (end == std::string_view::npos || name.find_first_of(digits, end) == std::string_view::npos) return {};
-    return lower(name.substr(0, end));
-}
-
-/// Rethrows the error of a name that was not found, with similar bundled names. Another version is not similar.
+/// Rethrows the error of a name that was not found, with similar bundled names.
 [[noreturn]] LLMCOST_INLINE void refuse_name(const error& e, std::string_view name,
                                              std::span<const bundled_config> bundled) {
-    const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
-    name_suggestions near(part(name));
-    const std::string series = series_of(part(name));
-    for (const bundled_config& b : bundled) {
-        const int d = near.distance(part(b.name));
-        const bool is_other_series = !series.empty() && series_of(part(b.name)) != series;
-        if (d <= 2 && !is_other_series) near.add_candidate(b.name, d);
-        if (d > 2 && !series.empty() && !is_other_series && b.name.find(',') == std::string_view::npos)
-            near.add_candidate(b.name, 3);
-    }
-    throw error(e.code(), {}, std::string(e.what()) + near.suggestion_text("", "; similar bundled names: "));
+    throw error(e.code(), {}, std::string(e.what()) + similar_bundled_names(bundled, name));
 }
 
 /// The configuration file of a repository. Throws: the error of the first file name if there is none.
@@ -226,7 +207,7 @@ LLMCOST_INLINE void require_single_source(const arguments& args, const program& 
                    (command_advice(first).empty() ? "; expected one of " + names_of(io.commands) + "; otherwise " + hint
                                                   : std::string());  // run_commands adds the advice
         for (const std::string_view name : args.positional())
-            if (name.find('/') != std::string_view::npos || find_bundled(io.bundled, name) != nullptr)
+            if (name.find('/') != std::string_view::npos || is_model_argument(name, io))
                 hint = "use --model " + printable(name);
         throw_usage({}, hint);
     }

@@ -42,9 +42,56 @@ LLMCOST_INLINE bool remove_hub_host(std::string_view& name) {
     return found;
 }
 
+/// The name of a model up to its first number, if a second one follows: `qwen3.5` of `Qwen3.5-27B`; otherwise empty.
+LLMCOST_INLINE std::string series_of(std::string_view name) {
+    constexpr std::string_view digits = "0123456789";
+    const std::size_t begin = name.find_first_of(digits);
+    const std::size_t end = begin == std::string_view::npos ? begin : name.find_first_not_of("0123456789.", begin);
+    if (end == std::string_view::npos || name.find_first_of(digits, end) == std::string_view::npos) return {};
+    return lower(name.substr(0, end));
+}
+
+/// The letters and digits of a name, in lower case: `llama38b` of `Llama-3-8B`.
+LLMCOST_INLINE std::string letters_and_digits(std::string_view name) {
+    std::string out = lower(name);
+    std::erase_if(out, [](char c) { return (c < 'a' || c > 'z') && (c < '0' || c > '9'); });
+    return out;
+}
+
+/// The number of words of a name before one that begins with these letters and digits; -1 if there is none.
+LLMCOST_INLINE int words_before(std::string_view name, std::string_view letters) {
+    for (int words = 0;; ++words) {
+        if (letters_and_digits(name).starts_with(letters)) return words;
+        const std::size_t end = name.find('-');
+        if (end == std::string_view::npos) return -1;
+        name.remove_prefix(end + 1);
+    }
+}
+
+/// The name of a model without its organization.
+LLMCOST_INLINE std::string_view without_organization(std::string_view name) { return name.substr(name.find('/') + 1); }
+
 }  // namespace llmcost::cli::detail
 
 namespace llmcost::cli {
+
+LLMCOST_INLINE std::string similar_bundled_names(std::span<const bundled_config> bundled, std::string_view name) {
+    const std::string_view typed = detail::without_organization(name);
+    name_suggestions near(typed);
+    const std::string series = detail::series_of(typed), letters = detail::letters_and_digits(typed);
+    for (const bundled_config& b : bundled) {
+        const std::string_view known = detail::without_organization(b.name);
+        const int d = near.distance(known);
+        const bool is_other_series = !series.empty() && detail::series_of(known) != series;
+        if (d <= 2 && !is_other_series) near.add_candidate(b.name, d - 1);  // before names that begin with it
+        const int words = letters.size() < 4 ? -1 : detail::words_before(known, letters);
+        const bool is_of_series = !series.empty() && !is_other_series,
+                   is_variant = b.name.find(',') != std::string::npos;
+        if (d > 2 && words >= 0 && !is_variant) near.add_candidate(b.name, words == 0 ? 1 : 2);
+        if (d > 2 && is_of_series && !is_variant) near.add_candidate(b.name, 3);
+    }
+    return near.suggestion_text("", "; similar bundled names: ");
+}
 
 LLMCOST_INLINE std::string repository_of_address(std::string_view name) {
     std::string_view path = name;
