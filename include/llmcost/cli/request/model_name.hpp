@@ -26,7 +26,7 @@ namespace llmcost::cli {
 
 /// `; similar bundled names: …` for a name that was not found, or an empty text.
 ///
-/// Similar are names that differ in at most two characters, names with a word that begins with its letters and digits,
+/// Similar are names that differ in at most two characters, names with a part that begins with its letters and digits,
 /// and other sizes of its series. Another version is not similar.
 [[nodiscard]] std::string similar_bundled_names(std::span<const bundled_config> bundled, std::string_view name);
 

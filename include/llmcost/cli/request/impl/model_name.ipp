@@ -58,10 +58,10 @@ LLMCOST_INLINE std::string letters_and_digits(std::string_view name) {
     return out;
 }
 
-/// The number of words of a name before one that begins with these letters and digits; -1 if there is none.
-LLMCOST_INLINE int words_before(std::string_view name, std::string_view letters) {
-    for (int words = 0;; ++words) {
-        if (letters_and_digits(name).starts_with(letters)) return words;
+/// The number of parts of a name before one that begins with these letters and digits; -1 if there is none.
+LLMCOST_INLINE int parts_before(std::string_view name, std::string_view letters) {
+    for (int num_parts = 0;; ++num_parts) {
+        if (letters_and_digits(name).starts_with(letters)) return num_parts;
         const std::size_t end = name.find('-');
         if (end == std::string_view::npos) return -1;
         name.remove_prefix(end + 1);
@@ -84,10 +84,10 @@ LLMCOST_INLINE std::string similar_bundled_names(std::span<const bundled_config>
         const int d = near.distance(known);
         const bool is_other_series = !series.empty() && detail::series_of(known) != series;
         if (d <= 2 && !is_other_series) near.add_candidate(b.name, d - 1);  // before names that begin with it
-        const int words = letters.size() < 4 ? -1 : detail::words_before(known, letters);
+        const int num_parts = letters.size() < 4 ? -1 : detail::parts_before(known, letters);
         const bool is_of_series = !series.empty() && !is_other_series,
                    is_variant = b.name.find(',') != std::string::npos;
-        if (d > 2 && words >= 0 && !is_variant) near.add_candidate(b.name, words == 0 ? 1 : 2);
+        if (d > 2 && num_parts >= 0 && !is_variant) near.add_candidate(b.name, num_parts == 0 ? 1 : 2);
         if (d > 2 && is_of_series && !is_variant) near.add_candidate(b.name, 3);
     }
     return near.suggestion_text("", "; similar bundled names: ");
