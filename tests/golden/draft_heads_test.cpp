@@ -170,6 +170,37 @@ TEST_CASE("a class selects a draft head in a file of any type") {
     CHECK(spec_of(R"("model_type":"llama","architectures":["LlamaForCausalLM","EagleModel"])") == "llama");
 }
 
+TEST_CASE("files of vLLM and speculators have the sizes in a nested object") {
+    const std::string sizes = R"("hidden_size":64,"intermediate_size":160,"num_attention_heads":4,"vocab_size":96)";
+    const std::string layers = R"("num_hidden_layers":1,)" + sizes;
+    const auto text_of = [](const llmcost::model& head) {
+        return std::string(llmcost::count_text{llmcost::count_model(head, {}).params}.view());
+    };
+    const auto flat = [&](const std::string& name, const std::string& keys) {
+        return text_of(parse_draft_head(R"({"architectures":[")" + name + "\"]," + keys + layers + '}'));
+    };
+    const auto speculators = [&](const std::string& name, const std::string& keys, const std::string& type = "llama") {
+        return parse_draft_head(R"({"architectures":[")" + name + R"("],"dtype":"bfloat16",)" + keys +
+                                R"("transformer_layer_config":{"model_type":")" + type + "\"," + layers + "}}");
+    };
+    const std::string draft = R"("draft_vocab_size":56,"norm_before_fc":true,"target_hidden_size":null,)";
+    const llmcost::model nested = speculators("Eagle3DraftModel", draft);
+    CHECK(text_of(nested) == flat("Eagle3LlamaForCausalLM", draft));
+    CHECK(nested.config.dtype_of_weights == llmcost::dtype::bfloat16);
+    CHECK_THROWS((void)speculators("Eagle3DraftModel", draft, "qwen3"));
+
+    const auto vllm = [&](const std::string& keys) {
+        return parse_draft_head(R"({"model_type":"eagle",)" + keys + R"("model":{"model_type":"llama",)" + layers +
+                                "}}");
+    };
+    const std::string eagle = flat("EagleLlamaForCausalLM", R"("bias":true,)");
+    CHECK(text_of(vllm(R"("eagle_fc_bias":true,)")) == eagle);
+    CHECK(text_of(vllm("")) == flat("EagleLlamaForCausalLM", ""));
+    CHECK_THROWS((void)vllm(R"("truncated_vocab_size":56,)"));
+    CHECK(text_of(speculators("EagleSpeculator", R"("fusion_bias":true,)")) == eagle);
+    CHECK_THROWS((void)speculators("EagleSpeculator", R"("layernorms":true,)"));
+}
+
 TEST_CASE("draft heads refuse invalid sizes") {
     const auto refusal_of = [](const std::string& keys) -> std::string {
         try {

@@ -74,10 +74,11 @@ public:
                family_keys, drops, text, components, media, reads, sound, shows_encoder, tokens_ahead, kinds, norm,
                qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
                context_scaling, eager_only, as_written, any_image, joins_rotated, heads, alternatives, draft,
-               published_head, names, keys, defaults] = row;
+               nested_keys, published_head, names, keys, defaults] = row;
         (void)context_scaling;  // the longest context, which no recording has
         (void)eager_only;       // the default of training
         (void)alternatives;     // names that are accepted
+        (void)nested_keys;      // so are these
         (void)draft;            // of a server, and of names that are accepted
         (void)published_head;   // of checkpoints: tests/cli/published_test.cpp
         (void)model_type;       // how a row is found

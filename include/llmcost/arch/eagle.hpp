@@ -54,12 +54,36 @@ constexpr tensor base_model(const layer_context& ctx, trace& t) {
     return forward_layers(ctx, t, ctx.spec.prepare_inputs(ctx, t), x);
 }
 
-/// The bias of `fc` is `eagle_fc_bias` (vLLM) or `bias` (SafeAILab/EAGLE).
+/// The bias of `fc` is `eagle_fc_bias` (vLLM), `fusion_bias` (speculators) or `bias` (SafeAILab/EAGLE).
+///
+/// Throws: `config_error` for a part of the vocabulary, and for norms of speculators.
+constexpr void parse_draft_keys(config_view json, model_config& config) {
+    std::int64_t& has_bias = config.family[fc_bias];
+    for (const literal key : {"bias", "fusion_bias", "eagle_fc_bias"})
+        has_bias = json.boolean(key, has_bias != 0) ? 1 : 0;
+    if (json.boolean("layernorms", false)) throw_unsupported(json, "layernorms", "additional norms are not supported");
+    if (json.positive("truncated_vocab_size", config.vocab_size) != config.vocab_size)
+        throw_unsupported(json, "truncated_vocab_size", "a head over a part of the vocabulary is not supported");
+}
+
 constexpr void parse_config(config_view json, model_config& config) {
     set_layers_after_first(json, config);
     (void)checked_size(json, "hidden_size", 2, config.hidden_size);
-    config.family[fc_bias] = json.boolean("eagle_fc_bias", json.boolean("bias", false)) ? 1 : 0;
     config.tie_word_embeddings = true;  // the head is that of the target model
+    parse_draft_keys(json, config);
+}
+
+/// Files of vLLM have the keys of Llama in `model`, those of speculators in `transformer_layer_config`.
+///
+/// Throws: `config_error` for layers of another type.
+/// Source: vllm, transformers_utils/configs/eagle.py; speculators/algos.py.
+constexpr void parse_nested_config(config_view json, model& m) {
+    for (const literal key : {"model", "transformer_layer_config"}) {
+        const auto layers = json.optional_object(key);
+        if (!layers) continue;
+        require_layer_type(*layers, llama);
+        parse_draft_keys(json, m.config);
+    }
 }
 
 }  // namespace eagle_detail
@@ -69,7 +93,10 @@ inline constexpr model_spec eagle = [](model_spec spec) {
     spec.class_prefix = "EagleLlama";
     spec.is_remote_code = true;
     spec.draft = draft_kind::sequential;
-    spec.alternative_classes = "EagleLlamaForCausalLM EAGLEModel EagleModel LlamaForCausalLMEagle";
+    spec.alternative_classes =
+        "EagleLlamaForCausalLM EAGLEModel EagleModel LlamaForCausalLMEagle EagleSpeculator EagleDraftModel";
+    spec.nested_config_keys = "model transformer_layer_config";
+    spec.parse_composite_config = eagle_detail::parse_nested_config;
     spec.supported_heads = {head_kind::causal_lm};
     spec.supported_layers.max_family_tag = 1;
     spec.supported_layers.experts = false;

@@ -36,8 +36,8 @@ inline constexpr family_key family_keys[]{
     {"num_aux_hidden_states", 0, family_key_type::computed},
     {"use_aux_hidden_state", 0, family_key_type::computed},
     {"norm_before_fc", 0, family_key_type::computed},
-    {"fc_norm", 0, family_key_type::boolean},
-    {"norm_before_residual", 0, family_key_type::boolean},
+    {"fc_norm", 0, family_key_type::computed},
+    {"norm_before_residual", 0, family_key_type::computed},
 };
 
 /// Index of the token embeddings in `attention_inputs::family_tensors`.
@@ -113,20 +113,36 @@ constexpr std::int64_t parse_num_aux_hidden_states(config_view json) {
     return n;
 }
 
-constexpr void parse_config(config_view json, model_config& config) {
-    set_layers_after_first(json, config);
+/// Keys of the draft head, which files of speculators have next to `transformer_layer_config`.
+constexpr void parse_draft_keys(config_view json, model_config& config) {
     family_config& family = config.family;
-    family[target_vocab_size] = config.vocab_size;
-    config.vocab_size = json.positive("draft_vocab_size", config.vocab_size);
+    config.vocab_size = json.positive("draft_vocab_size", family[target_vocab_size]);
     if (config.vocab_size > family[target_vocab_size])
         throw_invalid_value(json, "draft_vocab_size", "at most vocab_size");
     family[target_hidden_size] = json.positive("target_hidden_size", config.hidden_size);
     family[num_aux_hidden_states] = parse_num_aux_hidden_states(json);
     (void)checked_size(json, "target_hidden_size", family[num_aux_hidden_states], family[target_hidden_size]);
-    (void)checked_size(json, "hidden_size", 2, config.hidden_size);
     family[combines_hidden_states] = parse_eagle_switch(json, "use_aux_hidden_state", true) ? 1 : 0;
     family[norm_before_fc] = parse_eagle_switch(json, "norm_before_fc", false) ? 1 : 0;
+    family[fc_norm] = json.boolean("fc_norm", false) ? 1 : 0;
+    family[norm_before_residual] = json.boolean("norm_before_residual", false) ? 1 : 0;
+}
+
+constexpr void parse_config(config_view json, model_config& config) {
+    set_layers_after_first(json, config);
+    (void)checked_size(json, "hidden_size", 2, config.hidden_size);
+    config.family[target_vocab_size] = config.vocab_size;
     config.tie_word_embeddings = false;  // the head has a vocabulary of its own
+    parse_draft_keys(json, config);
+}
+
+/// Throws: `config_error` for layers of another type.
+/// Source: vllm, transformers_utils/configs/speculators/algos.py, `update_eagle3`.
+constexpr void parse_speculators_config(config_view json, model& m) {
+    const auto layers = json.optional_object("transformer_layer_config");
+    if (!layers) return;
+    require_layer_type(*layers, llama);
+    parse_draft_keys(json, m.config);
 }
 
 }  // namespace eagle3_detail
@@ -137,7 +153,10 @@ inline constexpr model_spec eagle3 = [](model_spec spec) {
     spec.is_remote_code = true;
     spec.draft = draft_kind::sequential;
     spec.alternative_classes =
-        "LlamaForCausalLMEagle3 Eagle3LlamaForCausalLM Eagle3Qwen2_5vlForCausalLM Eagle3Qwen3vlForCausalLM";
+        "LlamaForCausalLMEagle3 Eagle3LlamaForCausalLM Eagle3Qwen2_5vlForCausalLM Eagle3Qwen3vlForCausalLM "
+        "Eagle3DraftModel Eagle3Speculator";
+    spec.nested_config_keys = "transformer_layer_config";
+    spec.parse_composite_config = eagle3_detail::parse_speculators_config;
     spec.supported_heads = {head_kind::causal_lm};
     spec.supported_layers.max_family_tag = 1;
     spec.supported_layers.experts = false;

@@ -106,9 +106,22 @@ constexpr void parse_processor_config(const model_spec& row, config_view json, m
         row.parse_image_processor(*nested_json, m);
 }
 
+/// The object with the sizes: one of `nested_config_keys`, otherwise the configuration.
+constexpr config_view find_sizes(const model_spec& row, config_view json) {
+    if (!is_empty(row.nested_config_keys))
+        for (const config_view child : json)
+            if (child.is_object() && has_name(row.nested_config_keys, child.key())) return *json.find(child.key());
+    return json;
+}
+
 /// Parses a model that is a text model itself, with or without encoders.
 constexpr model parse_text_itself(const model_spec& row, config_view json, const model_registry& known) {
-    model m{.spec = &row, .config = parse_sizes(row, json)};
+    const config_view sizes = find_sizes(row, json);
+    model m{.spec = &row, .config = parse_sizes(row, sizes)};
+    if (sizes.index() != json.index()) {
+        if (const dtype type = parse_dtype(json); type != dtype::unspecified) m.config.dtype_of_weights = type;
+        m.config.quantized = m.config.quantized || find_quantization(json).has_value();
+    }
     for (std::size_t i = 0; i < max_components && !is_empty(row.components[i].key); ++i)
         m.components[i] = parse_component(row.components[i], json, known);
     if (row.parse_composite_config != nullptr) row.parse_composite_config(json, m);
@@ -185,10 +198,13 @@ constexpr model parse_model_among(const model_registry& known, config_view json)
     const model_spec* row = nullptr;
     const auto named = json.find("model_type");
     if (named && named->is_string()) row = known.find(named->as_string());
-    if (row == nullptr || !detail::has_class(*row, json))
+    if (row != nullptr && detail::has_class(*row, json)) {
+        detail::check_remote_classes(*row, json);
+    } else {
         if (const model_spec* const head = detail::find_draft_head(known, json, row != nullptr)) row = head;
-    if (row == nullptr) detail::fail_nearest(known, json, json.string("model_type"));
-    detail::check_classes(*row, json);
+        if (row == nullptr) detail::fail_nearest(known, json, json.string("model_type"));
+        detail::check_classes(*row, json);
+    }
     detail::refuse_flat_sizes(*row, json);
     return parse_model_of(*row, json, known);
 }

@@ -177,11 +177,10 @@ constexpr bool has_class(const model_spec& row, config_view json) {
     return false;
 }
 
-/// Checks that the type has one of the classes in `architectures`, and one of the models in `auto_map`.
+/// Checks that the type has one of the models in `auto_map`.
 ///
-/// Throws: `unsupported` if it has none: the default class has other parameters.
-constexpr void check_classes(const model_spec& row, config_view json) {
-    if (!has_class(row, json)) refuse_class(row, (*json.find("architectures"))[0]);
+/// Throws: `unsupported` if it has none.
+constexpr void check_remote_classes(const model_spec& row, config_view json) {
     const auto remote_classes = json.find("auto_map");
     if (!remote_classes || !remote_classes->is_object()) return;
     maybe<config_view> other;
@@ -191,6 +190,14 @@ constexpr void check_classes(const model_spec& row, config_view json) {
         if (!other) other = entry;
     }
     if (other) refuse_class(row, *other);
+}
+
+/// Checks that the type has one of the classes in `architectures`, and one of the models in `auto_map`.
+///
+/// Throws: `unsupported` if it has none: the default class has other parameters.
+constexpr void check_classes(const model_spec& row, config_view json) {
+    if (!has_class(row, json)) refuse_class(row, (*json.find("architectures"))[0]);
+    check_remote_classes(row, json);
 }
 
 /// The head of the first class in `architectures` with the prefix of the model spec, or the default head.

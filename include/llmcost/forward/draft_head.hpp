@@ -39,6 +39,12 @@ constexpr tensor attention_of_any_width(const layer_context& ctx, trace& t, cons
     return output_projection(ctx, t, attention_from_qkv(ctx, t, qkv));
 }
 
+/// Checks the `model_type` of the layers of a draft head, in the object that has their sizes.
+constexpr void require_layer_type(config_view layers, const model_spec& expected) {
+    if (layers.contains("model_type") && layers.string("model_type") != expected.model_type)
+        throw_unsupported(layers, "model_type", "layers of this type are not supported in this draft head");
+}
+
 /// Sets the layer plan of a draft head whose first layer differs (`family_tag` 1). All layers have one mask.
 constexpr void set_layers_after_first(config_view json, model_config& config) {
     set_single_mask(json, config);

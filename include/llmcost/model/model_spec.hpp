@@ -279,6 +279,9 @@ struct model_spec {
     /// set for a draft head: its `alternative_classes` select it in a file of any `model_type`, which is often that of
     /// its layers
     draft_kind draft = draft_kind::none;
+    /// keys of an object that has the sizes in files of other frameworks; separated by spaces. Keys of the enclosing
+    /// object are read by `parse_composite_config`
+    literal nested_config_keys = "";
     published_head_kind published_head = published_head_kind::as_built;  ///< the head of published checkpoints
     decoder_module_names names{};
     config_key_table config_keys{};
