@@ -120,6 +120,12 @@ TEST_CASE("a draft head is read as its class") {
                               R"("num_key_value_heads":8,"vocab_size":128256,"bias":false})";
     CHECK(parameters_of(llama, " --as-class EagleLlamaForCausalLM") == 251'662'336);
     CHECK(parameters_of(llama, " --as-class EagleLlamaForCausalLM --set bias=true") == 251'662'336 + 4096);
+    const std::string with_vocabulary = " --config - --set draft_vocab_size=32000";
+    CHECK(has(llmcost_line(with_vocabulary, {.in = llama}).err,
+              "/draft_vocab_size: read as a language model without this key of EAGLE-3; --as-class "
+              "LlamaForCausalLMEagle3 selects the draft head"));
+    CHECK(llmcost_line(with_vocabulary + " --as-class LlamaForCausalLMEagle3", {.in = llama}).err == "");
+    CHECK(parameters_of(llama, " --set draft_vocab_size=32000 --as-class LlamaForCausalLMEagle3") == 424'689'664);
 }
 
 TEST_CASE("remote code is refused unless its class or its module is the type's own") {

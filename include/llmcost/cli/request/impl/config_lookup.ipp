@@ -418,10 +418,16 @@ LLMCOST_INLINE parsed_model parse_model(const arguments& args, const program& io
     out.unused = usage.find_unused(out.found.document.root());
     out.mtp_layers = detail::unread_mtp_layers(out.unused);
     detail::count_mtp_layers(out, args);
-    for (const unused_key& key : out.unused)
+    for (const unused_key& key : out.unused) {
+        // files of SafeAILab/EAGLE (eagle/traineagle3/config.json) have the class of Llama
+        if (key.pointer == "/draft_vocab_size")
+            io.err << "llmcost: warning: " << out.found.name_of_model.name
+                   << ": /draft_vocab_size: read as a language model without this key of EAGLE-3; --as-class "
+                      "LlamaForCausalLMEagle3 selects the draft head\n";
         if (!key.nearest.empty() && !detail::counts_mtp_layers(key))
             io.err << "llmcost: warning: " << out.found.name_of_model.name << ": " << printable(key.pointer)
                    << ": unused key; nearest: " << key.nearest << '\n';
+    }
     return out;
 }
 
