@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/evaluator.hpp>
+#include <llmcost/report/listing.hpp>
 #include <llmcost/text/error.hpp>
 
 #include <cmath>
@@ -14,16 +16,15 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace llmcost::testing;
 
 namespace {
 
-/// The counts of a forward pass, in the order of the recorded columns: primitives, OUT, WRITTEN, cache.
-std::vector<llmcost::count> metrics_of(const llmcost::model& draft_head, llmcost::workload load) {
-    load.weights = llmcost::dtype::float32;
-    const llmcost::model_metrics f = llmcost::count_model(draft_head, load);
+/// Counts in the order of the recorded columns: primitives, OUT, WRITTEN, cache.
+std::vector<llmcost::count> recorded_counts(const llmcost::model_metrics& f) {
     return {f.add,
             f.mult,
             f.div,
@@ -39,6 +40,11 @@ std::vector<llmcost::count> metrics_of(const llmcost::model& draft_head, llmcost
             f.module_output_elements,
             f.written_elements,
             f.cache_elements};
+}
+/// The counts of a forward pass.
+std::vector<llmcost::count> metrics_of(const llmcost::model& draft_head, llmcost::workload load) {
+    load.weights = llmcost::dtype::float32;
+    return recorded_counts(llmcost::count_model(draft_head, load));
 }
 std::vector<std::string> counts_of(const llmcost::model& draft_head, const llmcost::workload& load) {
     std::vector<std::string> out;
@@ -88,6 +94,49 @@ TEST_CASE("draft heads are exact") {
     for (const llmcost::model_spec* row : parts::registry)
         CHECK_MESSAGE((row->draft != llmcost::draft_kind::none) == recorded.contains(row),
                       std::string(row->model_type));
+}
+
+TEST_CASE("closed forms of draft heads are exact, and sizes out of range are refused") {
+    std::ifstream in(golden_folder() / "draft_heads.txt");
+    int heads = 0;
+    for (std::string line; std::getline(in, line);) {
+        const std::string begin = "config ";
+        if (line.compare(0, begin.size(), begin) != 0) continue;
+        CAPTURE(line);
+        const std::string json = line.substr(begin.size());
+        const llmcost::model head = parse_draft_head(json);
+        llmcost::cost_evaluator evaluate(head);
+        for (const std::int64_t batch : {1, 4})
+            for (const std::int64_t sequence : {1, 2, 29, 90})
+                for (const std::int64_t past : {0, 1, 27, 31, 32, 200}) {
+                    const llmcost::workload load{
+                        .batch = batch, .sequence = sequence, .past = past, .weights = llmcost::dtype::float32};
+                    CAPTURE(batch);
+                    CAPTURE(sequence);
+                    CAPTURE(past);
+                    const std::vector<llmcost::count> traced = metrics_of(head, load);
+                    CHECK((recorded_counts(evaluate(load)) == traced));
+                    CHECK((recorded_counts(llmcost::list_model(head, load).total) == traced));
+                }
+        const llmcost::config_document original = llmcost::parse_config(json, "config.json");
+        for (const llmcost::config_view child : original.root()) {
+            if (child.type() != llmcost::config_view::kind::integer) continue;
+            for (const std::string_view size : {"2147483647", "2147483648", "1073741824", "513", "7", "1", "0", "-1"}) {
+                INFO(child.key() << " = " << size);
+                llmcost::config_document changed = original;
+                changed.set(child.key(), size);
+                try {
+                    const llmcost::model built =
+                        changed.read_with([](llmcost::config_view root) { return parts::registry.read(root); });
+                    (void)llmcost::count_model(built, {.batch = 2, .sequence = 3});
+                } catch (const llmcost::error&) {
+                } catch (const llmcost::overflow_error&) {
+                }
+            }
+        }
+        ++heads;
+    }
+    CHECK(heads == 17);
 }
 
 TEST_CASE("EAGLE has the published parameters") {
