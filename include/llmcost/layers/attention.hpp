@@ -172,6 +172,9 @@ constexpr tensor math_attention_heads(trace& t, const tensor& query, const tenso
     const recorder::workload_guard as_float{t, no_autocast_workload};
     const auto widened = [&](const tensor& x) { return t.to(x, dtype::float32); };
     const tensor queries = t.mul_scalar(widened(q)), float_keys = widened(k), float_values = widened(v);
+    // `ones(…).tril()` in bytes
+    const count mask_bytes(static_cast<std::uint64_t>(pattern.query_length * pattern.key_length()));
+    if (pattern.is_causal && t.load().cuda_capability > 0) t.add_temporary_bytes(mask_bytes * count(2), {});
     const tensor mask = pattern.is_causal ? t.full({pattern.query_length, pattern.key_length()}) : tensor{};
     const std::int64_t num_key_value_groups = q.dim(1) / k.dim(1);
     const tensor keys = repeat_kv(t, float_keys, num_key_value_groups),

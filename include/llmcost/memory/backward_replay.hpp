@@ -49,6 +49,17 @@ private:
     [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const;
     /// Allocates the gradient that a node computes. A broadcast input's gradient is summed.
     std::int32_t compute_gradient(const tape_node& n, const tape_edge& e, std::string_view name);
+    /// Bytes of the temporaries of a gradient's formula.
+    ///
+    /// A power multiplies by a power times its exponent. On a CUDA device, softmax multiplies the gradient by its
+    /// result, and the gradient of an embedding table with more than 3,072 indices sorts them and sums in float32:
+    ///
+    ///     16 · indices + 4 · width · (indices / 10 + min(indices, rows))
+    ///
+    /// Source: torch/csrc/autograd/FunctionsManual.cpp, `pow_backward`; aten/src/ATen/native/cuda/SoftMax.cu,
+    /// `softmax_backward_cuda_out`; cuda/Embedding.cu, `embedding_dense_backward_cuda`;
+    /// cuda/EmbeddingBackwardKernel.cu, `embedding_backward_cuda_kernel`.
+    [[nodiscard]] std::uint64_t formula_bytes(const tape_node& n, const tape_edge& e) const;
     /// Bytes of the buffer that sums the gradient of a product's bias on a CUDA device; 0 for other inputs.
     [[nodiscard]] std::uint64_t bias_sum_bytes(const tape_node& n, const tape_edge& e) const;
     /// Stores the gradient of a view until those of the other views arrive.

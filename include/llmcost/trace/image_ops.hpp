@@ -111,7 +111,8 @@ constexpr tensor trace::resample(op kind, const tensor& a, const shape& places) 
 }
 
 constexpr tensor trace::norm_over_places(const tensor& a) {
-    tensor out = empty_tensor({a.dim(0), 1, 1, a.dim(3)}, a.type);
+    const bool converts = load().has_cuda_autocast() && bits_of(a.type) < 32;
+    tensor out = empty_tensor({a.dim(0), 1, 1, a.dim(3)}, converts ? dtype::float32 : a.type);
     record_unary(op::vector_norm, count(a.numel), count(out.numel), out, a);
     return out;
 }

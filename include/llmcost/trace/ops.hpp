@@ -300,7 +300,6 @@ inline constexpr backward_op_cost backward_table[num_ops]{
         case op::power:
         case op::softplus:
         case op::logsumexp:
-        case op::vector_norm:
         case op::cumsum:
         case op::softmax:
         case op::log_softmax:

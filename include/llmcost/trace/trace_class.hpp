@@ -653,8 +653,9 @@ private:
         if (needs_float32(kind, a)) return reduce(kind, to(a, dtype::float32), dim, keepdim);
         const int d = a.normalize_dim(dim);
         tensor out = a;
-        // the sum converts its elements as it reads them (ReduceSumProdKernel.cu, `sum_kernel_cuda`)
-        if (kind == op::sum && load().has_cuda_autocast() && bits_of(a.type) < 32) out.type = dtype::float32;
+        // these kernels convert the elements as they read them (ATen/native/ReduceOpsUtils.h, `make_reduction`)
+        if ((kind == op::sum || kind == op::vector_norm) && load().has_cuda_autocast() && bits_of(a.type) < 32)
+            out.type = dtype::float32;
         out.size[d] = 1;
         out = dense_like(out);
         if (!keepdim) out = out.squeeze(d);

@@ -4,6 +4,7 @@
 
 #include <llmcost/memory/backward_replay.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -147,8 +148,7 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
         backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes
             ? n.output_bytes
             : e.bytes;
-    // `pow_backward` multiplies by a power times its exponent (torch/csrc/autograd/FunctionsManual.cpp)
-    const std::uint64_t formula = n.kind == op::integer_power ? 2 * e.bytes : 0;
+    const std::uint64_t formula = formula_bytes(n, e);
     tracker_.allocate(category::temporaries, formula);
     const std::int32_t unreduced_gradient =
         allocate_gradient(e.tensor >= 0 || computed_bytes > target_bytes ? computed_bytes : target_bytes);
@@ -163,6 +163,21 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
     tracker_.update_peak("sum");
     release_gradient(unreduced_gradient);
     return summed;
+}
+
+LLMCOST_INLINE std::uint64_t backward_replay::formula_bytes(const tape_node& n, const tape_edge& e) const {
+    if (n.kind == op::integer_power) return 2 * e.bytes;
+    if (plan_.cuda_capability == 0) return 0;
+    if (n.kind == op::softmax) return e.bytes;
+    if (n.kind != op::gather || e.parameter < 0) return 0;
+    const tape_parameter& table = tape_.parameters[static_cast<std::size_t>(e.parameter)];
+    constexpr std::uint64_t max_unsorted_indices = 3072, rows_per_thread = 10;
+    if (table.sizes.size() != 2 || table.sizes[1] == 0) return 0;
+    const auto width = static_cast<std::uint64_t>(table.sizes[1]), rows = static_cast<std::uint64_t>(table.sizes[0]);
+    const std::uint64_t indices = n.output_bytes * 8 / n.element_bits / width;
+    return indices <= max_unsorted_indices
+               ? 0
+               : 16 * indices + 4 * width * (indices / rows_per_thread + std::min(indices, rows));
 }
 
 LLMCOST_INLINE std::uint64_t backward_replay::bias_sum_bytes(const tape_node& n, const tape_edge& e) const {
