@@ -140,7 +140,8 @@ inline constexpr command train_command{
     .description =
         "Computes the memory of a training step: peak memory by category, memory per layer, and memory\n"
         "after the forward pass, the backward pass and the optimizer step. The categories are those of\n"
-        "PyTorch's memory tracker. Reference: eager PyTorch on the CPU; adapters as in PEFT.\n"
+        "PyTorch's memory tracker. Reference: eager PyTorch on the CPU or, with --on cuda, on a GPU;\n"
+        "adapters as in PEFT.\n"
         "LIST: 1,8,64..512:x2. A list prints a table.\n"
         "With --device, also estimates time, energy and price; a list of devices prints a table.\n"
         "Exit code 8: the step does not fit into --memory or --device.\n",

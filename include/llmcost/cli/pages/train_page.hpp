@@ -84,7 +84,10 @@ struct training_response {
     std::int64_t epoch_tokens = 0;              ///< of `--tokens`; 0: not set
     std::optional<fitting_change> fits_with{};  ///< the first change with which it fits, if it does not
 
-    [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
+    /// Bytes that the step needs: its peak, on a CUDA device with the workspaces of libraries.
+    [[nodiscard]] count needed() const {
+        return count(run.memory.peak.bytes.total) + count(run.memory.library_workspace_bytes);
+    }
     // FLOPs of all accumulated batches of a step
     [[nodiscard]] count forward_flops() const {
         return run.pass_metrics.torch_flops * count(plan.schedule.gradient_accumulation_steps);

@@ -184,7 +184,8 @@ LLMCOST_INLINE std::uint64_t backward_replay::bias_sum_bytes(const tape_node& n,
     constexpr std::size_t num_operands = 2;
     const bool is_bias = n.kind == op::matmul_bias && static_cast<std::size_t>(&e - n.inputs.data()) >= num_operands;
     if (plan_.cuda_capability == 0 || !is_bias || e.bytes == 0) return 0;
-    return column_sum_buffer_bytes(n.output_bytes / e.bytes, e.bytes * 8 / n.element_bits, plan_.num_multiprocessors);
+    return column_sum_buffer_bytes(n.output_bytes / e.bytes, e.bytes * 8 / n.element_bits,
+                                   plan_.num_multiprocessors * threads_per_multiprocessor(plan_.cuda_capability));
 }
 
 LLMCOST_INLINE void backward_replay::store_view_gradient(tensor_state& state, std::int32_t g) {

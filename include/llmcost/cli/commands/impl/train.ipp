@@ -38,6 +38,7 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/devices/all.hpp>
+#include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/adapter.hpp>
@@ -62,15 +63,26 @@ LLMCOST_INLINE training_plan parse_training_plan(const arguments& args) {
     return plan;
 }
 
+/// The compute capability of `--device`, or of an H100 without it. Throws: `usage` if it is unknown.
+[[nodiscard]] LLMCOST_INLINE std::int32_t cuda_capability_of(const arguments& args) {
+    constexpr std::int32_t hopper = 90;
+    if (!args.has(option::device)) return hopper;
+    const device* const target_device = find_device(args.text(option::device));
+    const std::int32_t capability = target_device != nullptr ? llmcost::cuda_capability_of(*target_device) : 0;
+    if (capability == 0)
+        throw_usage("--on", "cuda is not supported: the compute capability of " + quote(args.text(option::device)) +
+                                " is unknown; use cpu");
+    return capability;
+}
+
 LLMCOST_INLINE workload training_workload(const arguments& args) {
     workload load;
     load.batch = args.number(option::batch, 1);
     load.sequence = args.number(option::sequence, 1024);
     load.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
     parse_multimodal_inputs(args, load);
-    constexpr std::int32_t hopper = 90;
     load.uses_cpu_kernels = args.choice(option::torch_device) == 0;
-    load.cuda_capability = load.uses_cpu_kernels ? 0 : hopper;
+    load.cuda_capability = load.uses_cpu_kernels ? 0 : cuda_capability_of(args);
     load.has_dropout = args.choice(option::dropout) == 1;
     return load;
 }
@@ -216,6 +228,10 @@ LLMCOST_INLINE void finish_training_plan(training_plan& plan, requested_adapter&
                                          const streams& io, const parsed_model& read, workload& load) {
     complete_training_workload(args, read.subject, load);
     finish_schedule(plan.schedule, args, precision_of(args, read.subject));
+    if (const device* const target_device =
+            load.cuda_capability > 0 && args.has(option::device) ? find_device(args.text(option::device)) : nullptr;
+        target_device != nullptr && target_device->num_compute_units > 0)
+        plan.schedule.num_multiprocessors = static_cast<std::uint64_t>(target_device->num_compute_units);
     check_workload(read.subject, {.base_workload = load});
     resolve_adapter(adapter, args, read.subject, io.err);
     plan.adapter_config = adapter.file.adapts;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -108,6 +109,8 @@ LLMCOST_INLINE std::string train_title(const training_response& t) {
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
     if (t.plan.loss == training_loss::fused) parts.emplace_back("loss: fused");
     if (t.load.has_dropout) parts.emplace_back("dropout enabled");
+    if (const std::int32_t capability = t.load.cuda_capability; capability > 0)
+        parts.push_back("CUDA " + std::to_string(capability / 10) + '.' + std::to_string(capability % 10));
     return wrapped(parts, 80);
 }
 
@@ -181,7 +184,7 @@ LLMCOST_INLINE std::string train_title(const training_response& t) {
 LLMCOST_INLINE std::string train_page(const training_response& t) {
     const memory_timeline& m = t.run.memory;
     std::string out = t.read.found.name_of_model.name + "\n" + train_title(t) + "\n";
-    out += "Peak " + in_bytes(t.needed()) + ", in " + std::string(m.peak.phase) + " at " +
+    out += "Peak " + in_bytes(count(m.peak.bytes.total)) + ", in " + std::string(m.peak.phase) + " at " +
            std::string(m.peak.operation) + (m.peak.step > 1 ? ", from the second step on\n" : "\n");
     out += peak_lines(m.peak.bytes) + "\nMemory over the last step (peak of each interval)\n" + snapshot_lines(m, 18) +
            '\n';
@@ -192,7 +195,13 @@ LLMCOST_INLINE std::string train_page(const training_response& t) {
     if (m.offloaded_bytes > 0) parts.push_back("offloaded to the host " + in_bytes(count(m.offloaded_bytes)));
     parts.push_back("PyTorch FLOPs: forward " + scaled(t.forward_flops()) + ", backward " + scaled(t.backward_flops()));
     parts.push_back("optimizer FLOPs " + scaled(m.optimizer_step.add + m.optimizer_step.mult));
-    out += wrapped(parts, 80) + utilisation_lines(t);
+    out += wrapped(parts, 80);
+    if (m.allocator)
+        out += "CUDA allocator: reserved " + in_bytes(count(m.allocator->reserved_bytes)) + " in " +
+               digits(count(m.allocator->num_segments)) + " segments, peak " +
+               in_bytes(count(m.allocator->peak_allocated_bytes)) + " allocated, of which cuBLAS workspaces " +
+               in_bytes(count(m.library_workspace_bytes)) + '\n';
+    out += utilisation_lines(t);
     if (const std::string_view meaning = precisions[t.precision].meaning; !meaning.empty())
         out += std::string(meaning) + '\n';
     out += memory_fit_text(t.limit, t.needed(),
