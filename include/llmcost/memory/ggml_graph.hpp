@@ -42,13 +42,15 @@ public:
     using tensor = std::int32_t;
 
     tensor add_weight(std::uint64_t bytes, std::int32_t backend);
-    tensor add_cache(std::int32_t backend);
+    tensor add_cache(std::uint64_t bytes, std::int32_t backend);
     tensor add_input(std::uint64_t bytes);
     tensor add_operation(std::uint64_t bytes, std::vector<tensor> sources);
     /// An operation that ggml computes in place if possible (`ggml_op_can_inplace`).
     tensor add_in_place(std::uint64_t bytes, std::vector<tensor> sources);
     tensor add_row_lookup(std::uint64_t bytes, std::vector<tensor> sources);
     tensor add_view(tensor source);
+    /// A view of `bytes` from its first to its last element.
+    tensor add_view(tensor source, std::uint64_t bytes);
     /// Writes rows into a tensor, and is a view of it (`ggml_set_rows`).
     tensor add_write(tensor destination, std::vector<tensor> sources);
 

@@ -7,10 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
 #include <llmcost/memory/ggml_graph.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // The compute graph that llama.cpp builds for a decoder.
+namespace llmcost {
+
+/// Bytes of a block of elements of a ggml type.
+struct ggml_block {
+    std::int64_t elements = 1;
+    std::int64_t bytes = 2;
+
+    [[nodiscard]] constexpr count bytes_of(count n) const { return n / count(elements) * count(bytes); }
+};
+
+}  // namespace llmcost
+
 namespace llmcost::detail {
 
 /// How token embeddings are scaled.
@@ -82,10 +95,13 @@ struct llama_cpp_batch {
     std::int64_t num_outputs = 512;  ///< positions with logits
     std::int64_t cells = 0;          ///< cells of a full cache, per stream
     std::int64_t sliding_cells = 0;  ///< cells of a sliding cache, per stream
+    std::int64_t num_streams = 1;    ///< sequences, each with a cache of its own
+    ggml_block keys{};
+    ggml_block values{};
     bool has_flash_attention = true;
     bool rotates_keys = false;    ///< quantized keys are multiplied by a Hadamard matrix
     bool rotates_values = false;  ///< quantized values are multiplied by a Hadamard matrix
-    double bytes_per_weight = 2;  ///< mean of the layers' weights, for copies of weights on the host
+    double bytes_per_weight = 2;  ///< mean of the layers' matrices, for copies of weights on the host
 };
 
 /// The graph of a batch of tokens.

@@ -15,14 +15,6 @@
 // The buffers that llama.cpp allocates, and that its log lists.
 namespace llmcost {
 
-/// Bytes of a block of elements of a ggml type.
-struct ggml_block {
-    std::int64_t elements = 1;
-    std::int64_t bytes = 2;
-
-    [[nodiscard]] constexpr count bytes_of(count n) const { return n / count(elements) * count(bytes); }
-};
-
 /// Options of llama.cpp that affect memory, with its defaults.
 ///
 /// Source: common/common.h, `common_params`; include/llama.h, `llama_context_params`.

@@ -29,8 +29,9 @@ LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_weight(std::uint64_t bytes, st
     return add(std::move(node));
 }
 
-LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_cache(std::int32_t backend) {
+LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_cache(std::uint64_t bytes, std::int32_t backend) {
     ggml_node node;
+    node.bytes = bytes;
     node.is_external = true;
     node.backend = backend;
     return add(std::move(node));
@@ -64,8 +65,13 @@ LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_row_lookup(std::uint64_t bytes
 }
 
 LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_view(tensor source) {
+    return add_view(source, nodes_[static_cast<std::size_t>(source)].bytes);
+}
+
+LLMCOST_INLINE ggml_graph::tensor ggml_graph::add_view(tensor source, std::uint64_t bytes) {
     const ggml_node& viewed = nodes_[static_cast<std::size_t>(source)];
     ggml_node node;
+    node.bytes = bytes;
     node.node_kind = ggml_node::kind::view;
     node.view_of = viewed.is_view() ? viewed.view_of : source;
     node.sources = {source};

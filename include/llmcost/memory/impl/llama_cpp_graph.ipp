@@ -77,6 +77,10 @@ private:
         return graph_.add_weight(static_cast<std::uint64_t>(static_cast<double>(elements) * batch_.bytes_per_weight),
                                  backend);
     }
+    /// Vectors are stored in float32.
+    [[nodiscard]] tensor norm_weight(std::int32_t backend) {
+        return graph_.add_weight(bytes(config_.hidden_size), backend);
+    }
     [[nodiscard]] tensor linear(std::int64_t rows, std::int64_t columns, std::int64_t num_tokens, tensor input,
                                 std::int32_t backend) {
         return graph_.add_operation(bytes(rows * num_tokens), {weight(rows * columns, backend), input});
@@ -86,14 +90,14 @@ private:
         return graph_.add_in_place(graph_.nodes()[static_cast<std::size_t>(t)].bytes, std::move(sources));
     }
     [[nodiscard]] tensor norm(tensor input, std::int32_t backend) {
-        return in_place_of(in_place_of(input, {}), {weight(config_.hidden_size, backend)});
+        return in_place_of(in_place_of(input, {}), {norm_weight(backend)});
     }
     /// A norm that runs on the device of its layer, so that it is not copied from that of the previous layer
     /// (`llama_context::graph_get_cb`).
     [[nodiscard]] tensor layer_norm(tensor input, std::int32_t backend) {
         const tensor normed = in_place_of(input, {});
         if (placement_.is_complete) graph_.set_backend(normed, backend);
-        return in_place_of(normed, {weight(config_.hidden_size, backend)});
+        return in_place_of(normed, {norm_weight(backend)});
     }
 
     /// The token embeddings. Embeddings of other inputs, and batches that mix both, are branches that are also
@@ -182,9 +186,12 @@ private:
         tensor query = -1, key = -1, value = -1;
         if (architecture_.has_fused_projections) {
             const tensor all = linear(q_size + 2 * kv_size, config_.hidden_size, num_tokens_, input, backend);
-            query = graph_.add_view(all);
-            key = graph_.add_view(all);
-            value = graph_.add_view(all);
+            const auto part = [&](std::int64_t size) {
+                return graph_.add_view(all, bytes(size + (num_tokens_ - 1) * (q_size + 2 * kv_size)));
+            };
+            query = part(q_size);
+            key = part(kv_size);
+            value = part(kv_size);
         } else {
             query = projection(q_size);
             key = projection(kv_size);
@@ -206,7 +213,11 @@ private:
         graph_.expand(architecture_.has_sliding_cache ? key : value);
         graph_.expand(architecture_.has_sliding_cache ? value : key);
 
-        const tensor keys = graph_.add_cache(backend), values = graph_.add_cache(backend);
+        const auto cache_of = [&](const ggml_block& type) {
+            return graph_.add_cache(
+                type.bytes_of(count(kv_size) * count(cache.cells) * count(batch_.num_streams)).to_64(), backend);
+        };
+        const tensor keys = cache_of(batch_.keys), values = cache_of(batch_.values);
         graph_.expand(graph_.add_write(keys, {graph_.add_view(key), cache.key_indices}));
         // Transposed values are written element by element, from contiguous memory.
         const bool copies_values = architecture_.has_fused_projections && !batch_.has_flash_attention;
@@ -254,7 +265,8 @@ private:
         const std::int32_t expert_backend = placement_.experts[static_cast<std::size_t>(index)];
         const tensor scores = linear(moe.num_experts, config_.hidden_size, num_tokens_, input, backend);
         const tensor probabilities = architecture_.normalizes_selected ? scores : in_place_of(scores, {});
-        const tensor ids = graph_.add_view(graph_.add_operation(bytes(moe.num_experts * num_tokens_), {probabilities}));
+        const tensor ids = graph_.add_view(graph_.add_operation(bytes(moe.num_experts * num_tokens_), {probabilities}),
+                                           bytes(moe.num_experts_per_tok + (num_tokens_ - 1) * moe.num_experts));
         tensor weights = graph_.add_operation(bytes(selected), {graph_.add_view(probabilities), ids});
         if (architecture_.normalizes_selected)
             weights = graph_.add_view(graph_.add_in_place(bytes(selected), {graph_.add_view(weights)}));

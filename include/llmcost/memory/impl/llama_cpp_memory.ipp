@@ -84,6 +84,15 @@ LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weig
     }
 }
 
+/// The bytes after a quantized tensor, up to a multiple of 512 elements of its last row.
+///
+/// Source: ggml/src/ggml-cuda/ggml-cuda.cu, `ggml_backend_cuda_buffer_type_get_alloc_size` (`MATRIX_ROW_PADDING`).
+[[nodiscard]] LLMCOST_INLINE count row_padding(count row, const ggml_block& type, bool is_on_device) {
+    constexpr std::uint64_t multiple = 512;
+    const std::uint64_t rest = row.to_64() % multiple;
+    return is_on_device && type.elements > 1 && rest != 0 ? type.bytes_of(count(multiple - rest)) : count{};
+}
+
 /// Adds the KV cache and the recurrent states of all layers.
 LLMCOST_INLINE void add_caches(const model& m, const workload& load, const llama_cpp_options& options,
                                const llama_cpp_placement& placement, llama_cpp_memory& memory) {
@@ -99,6 +108,7 @@ LLMCOST_INLINE void add_caches(const model& m, const workload& load, const llama
         const std::int64_t layer = std::max<std::int64_t>(layer_of_path(one[i].path), 0);
         const auto index = std::min(static_cast<std::size_t>(layer), placement.layers.size() - 1);
         llama_cpp_buffers& device = memory.devices[static_cast<std::size_t>(placement.layers[index])];
+        const bool is_on_device = placement.layers[index] != placement.host();
         const bool is_sliding =
             memory.sliding_cells > 0 && m.config.layers[layer].token_mixer != token_mixer_kind::full_attention;
         const count cells(is_sliding ? memory.sliding_cells : memory.cells);
@@ -111,7 +121,8 @@ LLMCOST_INLINE void add_caches(const model& m, const workload& load, const llama
                 // A latent cache has keys only: values are a view of them.
                 const bool is_value = num_tensors++ == 1 && m.config.mla.kv_lora_rank == 0;
                 const ggml_block& type = is_value ? options.values : options.keys;
-                device.kv_cache += batch * cells * type.bytes_of(elements_of_two - elements);
+                const count row = elements_of_two - elements;
+                device.kv_cache += batch * cells * type.bytes_of(row) + row_padding(row, type, is_on_device);
                 continue;
             }
             // The newest column of a convolution's input is not stored.
@@ -144,7 +155,8 @@ LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llam
 
     count bytes, elements;
     for (const llama_cpp_weight& weight : weights) {
-        if (layer_of_path(weight.parameter) < 0) continue;
+        const bool is_matrix = weight.elements >= count(m.config.hidden_size) * count(32);
+        if (layer_of_path(weight.parameter) < 0 || !is_matrix) continue;
         bytes += weight.bytes;
         elements += weight.elements;
     }
@@ -153,6 +165,9 @@ LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llam
     batch.num_outputs = num_tokens;
     batch.cells = memory.cells;
     batch.sliding_cells = memory.sliding_cells;
+    batch.num_streams = load.batch;
+    batch.keys = options.keys;
+    batch.values = options.values;
     batch.has_flash_attention = options.has_flash_attention;
     const bool can_rotate = m.config.head_dim % 64 == 0;
     batch.rotates_keys = can_rotate && options.keys.elements > 1;
