@@ -99,9 +99,10 @@ struct llama_cpp_batch {
     ggml_block keys{};
     ggml_block values{};
     bool has_flash_attention = true;
-    bool rotates_keys = false;    ///< quantized keys are multiplied by a Hadamard matrix
-    bool rotates_values = false;  ///< quantized values are multiplied by a Hadamard matrix
-    double bytes_per_weight = 2;  ///< mean of the layers' matrices, for copies of weights on the host
+    bool rotates_keys = false;           ///< quantized keys are multiplied by a Hadamard matrix
+    bool rotates_values = false;         ///< quantized values are multiplied by a Hadamard matrix
+    double bytes_per_weight = 2;         ///< mean of the layers' matrices, for copies of weights on the host
+    double bytes_per_expert_weight = 2;  ///< mean of the routed experts' matrices
 };
 
 /// The graph of a batch of tokens.

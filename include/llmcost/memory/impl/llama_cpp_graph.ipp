@@ -280,13 +280,15 @@ private:
         const tensor tokens = graph_.add_view(input);
         const std::int64_t matrix = moe.num_experts * moe.intermediate_size * config_.hidden_size;
         const std::uint64_t width_bytes = bytes(moe.intermediate_size * selected);
-        const auto projection = [&] {
-            return graph_.add_operation(width_bytes, {weight(matrix, expert_backend), tokens, ids});
+        const auto expert_matrix = [&] {
+            return graph_.add_weight(
+                static_cast<std::uint64_t>(static_cast<double>(matrix) * batch_.bytes_per_expert_weight),
+                expert_backend);
         };
+        const auto projection = [&] { return graph_.add_operation(width_bytes, {expert_matrix(), tokens, ids}); };
         const tensor gate = projection(), up = projection();
         const tensor activated = graph_.add_operation(width_bytes, {gate, up});
-        tensor outputs = graph_.add_operation(bytes(config_.hidden_size * selected),
-                                              {weight(matrix, expert_backend), activated, ids});
+        tensor outputs = graph_.add_operation(bytes(config_.hidden_size * selected), {expert_matrix(), activated, ids});
         outputs = in_place_of(outputs, {weights});
         graph_.expand(outputs);
         std::vector<tensor> of_expert;

@@ -59,6 +59,10 @@ namespace llmcost::detail {
     return false;
 }
 
+[[nodiscard]] LLMCOST_INLINE bool is_expert_parameter(std::string_view parameter) {
+    return parameter.find(".experts.") != std::string_view::npos;
+}
+
 /// Adds the weights of all devices.
 LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weight>& weights,
                                 const llama_cpp_placement& placement, llama_cpp_memory& memory) {
@@ -71,7 +75,7 @@ LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weig
         if (layer >= 0) {
             const auto index = static_cast<std::size_t>(
                 std::min<std::int64_t>(layer, static_cast<std::int64_t>(placement.layers.size()) - 1));
-            const bool is_expert = weight.parameter.find(".experts.") != std::string::npos;
+            const bool is_expert = is_expert_parameter(weight.parameter);
             at(is_expert ? placement.experts[index] : placement.layers[index]) += weight.bytes;
             continue;
         }
@@ -135,6 +139,22 @@ LLMCOST_INLINE void add_caches(const model& m, const workload& load, const llama
     }
 }
 
+/// Mean bytes per element of the matrices in layers, of routed experts or of all other modules. 2 without any.
+[[nodiscard]] LLMCOST_INLINE double mean_bytes_per_weight(const model& m, const std::vector<llama_cpp_weight>& weights,
+                                                          bool of_experts) {
+    count bytes, elements;
+    for (const llama_cpp_weight& weight : weights) {
+        // Vectors are stored in float32 and are not copied with the matrices.
+        const bool is_matrix = weight.elements >= count(m.config.hidden_size) * count(32);
+        if (layer_of_path(weight.parameter) < 0 || !is_matrix || is_expert_parameter(weight.parameter) != of_experts)
+            continue;
+        bytes += weight.bytes;
+        elements += weight.elements;
+    }
+    if (elements == count{}) return 2;
+    return static_cast<double>(bytes.to_64()) / static_cast<double>(elements.to_64());
+}
+
 /// Adds the compute buffers of all devices.
 LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llama_cpp_options& options,
                                 const std::vector<llama_cpp_weight>& weights, const llama_cpp_placement& placement,
@@ -153,13 +173,6 @@ LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llam
         return;
     }
 
-    count bytes, elements;
-    for (const llama_cpp_weight& weight : weights) {
-        const bool is_matrix = weight.elements >= count(m.config.hidden_size) * count(32);
-        if (layer_of_path(weight.parameter) < 0 || !is_matrix) continue;
-        bytes += weight.bytes;
-        elements += weight.elements;
-    }
     llama_cpp_batch batch;
     batch.num_tokens = padded(num_tokens, load.batch);
     batch.num_outputs = num_tokens;
@@ -172,8 +185,8 @@ LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llam
     const bool can_rotate = m.config.head_dim % 64 == 0;
     batch.rotates_keys = can_rotate && options.keys.elements > 1;
     batch.rotates_values = can_rotate && options.values.elements > 1;
-    if (elements != count{})
-        batch.bytes_per_weight = static_cast<double>(bytes.to_64()) / static_cast<double>(elements.to_64());
+    batch.bytes_per_weight = mean_bytes_per_weight(m, weights, false);
+    batch.bytes_per_expert_weight = mean_bytes_per_weight(m, weights, true);
 
     ggml_backends backends;
     backends.num_devices = placement.num_devices;
