@@ -11,6 +11,7 @@
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/gguf_mix.hpp>
 #include <llmcost/files/gguf_names.hpp>
+#include <llmcost/files/gguf_type_rules.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/listing.hpp>
@@ -56,9 +57,12 @@ private:
     ggml_type copied_experts(const gguf_tensor& t) const;
 
     ggml_type select_type(const gguf_tensor& t);
-    ggml_type type_of_attn_v(std::int64_t i) const;
-    ggml_type type_of_output() const;
-    ggml_type type_of_ffn_down(std::int64_t i) const;
+    /// The category of a tensor, which determines the rules that may apply to it (`tensor_get_category`).
+    [[nodiscard]] gguf_category category_of(std::string_view name) const;
+    /// Whether the condition of a rule is met by the tensor with index `i` of `n`.
+    [[nodiscard]] bool is_met(gguf_condition condition, std::int64_t i, std::int64_t n) const;
+    /// The type of values after the rules: those of models of 70B and of 8 experts get more bits.
+    [[nodiscard]] ggml_type type_of_values(ggml_type type) const;
     /// `tensor_type_fallback`: rows that are no multiple of a block take a type of smaller blocks.
     static ggml_type compatible_type(const gguf_tensor& t, ggml_type type);
 
@@ -70,6 +74,8 @@ private:
     std::int64_t values_ = 0;
     std::int64_t num_attn_v_ = 0;
     std::int64_t num_ffn_down_ = 0;
+    std::int64_t num_ffn_gate_ = 0;
+    std::int64_t num_ffn_up_ = 0;
     bool is_70b_ = false;
     bool is_tied_ = true;
 };
@@ -78,8 +84,8 @@ private:
 
 /// The weights of the file that llama-quantize would write, or the converter for `f16`, `bf16` and `q8_0`.
 ///
-/// `mix` is f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m or iq4_xs, else `usage` is thrown;
-/// `unsupported` for a type of models whose conversion is not known.
+/// `quant_mix` is a name of `gguf_mixes`, else `usage` is thrown; `unsupported` for a type of models whose conversion
+/// is not known.
 [[nodiscard]] predicted_gguf gguf_sizes(const model& m, const model_listing& listing, std::string_view quant_mix,
                                         const gguf_source& source = {});
 

@@ -33,7 +33,8 @@ LLMCOST_INLINE void gguf_converter::add(const tensor_shape& t) {
     std::string name = t.name;
     parameter_ = t.name;
     // parts other than the text model are written to a separate file
-    for (const std::string_view excluded_prefix : {"model.vision_tower.", "model.multi_modal_projector."})
+    for (const std::string_view excluded_prefix :
+         {"model.vision_tower.", "model.multi_modal_projector.", "model.visual."})
         if (name.starts_with(excluded_prefix)) return;
     erase(name, "language_model.");
     if (name.starts_with("bert.")) name.erase(0, 5);

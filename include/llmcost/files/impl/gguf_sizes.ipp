@@ -106,64 +106,75 @@ LLMCOST_INLINE ggml_type gguf_typing::copied_experts(const gguf_tensor& t) const
                     " again, which is MXFP4 in the checkpoint; f16, bf16 and q8_0 copy it");
 }
 
-LLMCOST_INLINE ggml_type gguf_typing::select_type(const gguf_tensor& t) {
-    const std::string_view name = t.name;
+LLMCOST_INLINE gguf_category gguf_typing::category_of(std::string_view name) const {
     const bool embeds = name == gguf_token_embeddings;
-    if (name == gguf_scores || (is_tied_ && embeds)) {
-        if (t.sizes.back() % row_of(quant_mix_.type).block != 0) return ggml_type::q8_0;
-        return quant_mix_.type == ggml_type::q8_0 ? ggml_type::q8_0 : ggml_type::q6_k;
-    }
-    if (embeds) return quant_mix_.type;
-    if (is_value(name)) return type_of_attn_v(num_attn_v_++);
-    if (contains(name, "attn_k.weight")) return experts_ == 8 ? ggml_type::q8_0 : quant_mix_.type;
-    if (contains(name, "attn_output.weight")) return type_of_output();
-    // layers of mixtures are distinguished by their names, as a layer has several such tensors
-    if (contains(name, "ffn_down")) return type_of_ffn_down(experts_ > 1 ? t.layer : num_ffn_down_++);
-    return quant_mix_.type;
+    if (name == gguf_scores || (is_tied_ && embeds)) return gguf_category::output;
+    if (embeds) return gguf_category::token_embd;
+    if (is_value(name)) return gguf_category::attn_v;
+    if (contains(name, "attn_k.weight")) return gguf_category::attn_k;
+    if (contains(name, "attn_q.weight")) return gguf_category::attn_q;
+    if (contains(name, "attn_output.weight")) return gguf_category::attn_output;
+    if (contains(name, "ffn_down")) return gguf_category::ffn_down;
+    if (contains(name, "ffn_up") || contains(name, "ffn_gate")) return gguf_category::ffn_gate_up;
+    return gguf_category::other;
 }
 
-LLMCOST_INLINE ggml_type gguf_typing::type_of_attn_v(std::int64_t i) const {
-    ggml_type type = quant_mix_.type;
-    switch (quant_mix_.quant_mix) {
-        case gguf_mix::q2_k: type = heads_per_key_ >= 4 ? ggml_type::q4_k : ggml_type::q3_k; break;
-        case gguf_mix::q3_k_m: type = i < 2 ? ggml_type::q5_k : ggml_type::q4_k; break;
-        case gguf_mix::iq4_xs:
-            if (heads_per_key_ >= 4) type = ggml_type::q5_k;
-            break;
-        case gguf_mix::q4_k_m:
-        case gguf_mix::q5_k_m:
-            if (use_more_bits(i, values_)) type = ggml_type::q6_k;
-            break;
-        case gguf_mix::q4_k_s:
-            if (i < 4) type = ggml_type::q5_k;
-            break;
-        default: break;
+LLMCOST_INLINE bool gguf_typing::is_met(gguf_condition condition, std::int64_t i, std::int64_t n) const {
+    const bool has_matrix = source_.importance_matrix;
+    switch (condition) {
+        case gguf_condition::always: return true;
+        case gguf_condition::shared_keys: return heads_per_key_ >= 4;
+        case gguf_condition::shared_keys_or_experts: return heads_per_key_ >= 4 || experts_ >= 4;
+        case gguf_condition::eight_experts: return experts_ == 8;
+        case gguf_condition::not_eight_experts: return experts_ != 8;
+        case gguf_condition::no_importance_matrix: return !has_matrix;
+        case gguf_condition::first_two: return i < 2;
+        case gguf_condition::first_four: return i < 4;
+        case gguf_condition::first_sixteenth: return i < n / 16;
+        case gguf_condition::first_eighth: return i < n / 8;
+        case gguf_condition::first_eighth_with_importance_matrix: return i < n / 8 && has_matrix;
+        case gguf_condition::first_eighth_without_importance_matrix: return i < n / 8 && !has_matrix;
+        case gguf_condition::inner: return i >= n / 8 && i < 7 * n / 8;
+        case gguf_condition::more_bits: return use_more_bits(i, n);
+        case gguf_condition::more_bits_of_eight_experts: return experts_ == 8 && use_more_bits(i, n);
     }
+    return false;
+}
+
+LLMCOST_INLINE ggml_type gguf_typing::type_of_values(ggml_type type) const {
+    if (gguf_mixes_below_3_bits.contains(quant_mix_.quant_mix)) return type;
     if (is_70b_ && (type == ggml_type::q3_k || type == ggml_type::q4_k)) type = ggml_type::q5_k;
     return experts_ == 8 ? ggml_type::q8_0 : type;
 }
 
-LLMCOST_INLINE ggml_type gguf_typing::type_of_output() const {
-    if (experts_ != 8) {
-        if (quant_mix_.quant_mix == gguf_mix::q2_k) return ggml_type::q3_k;
-        return quant_mix_.quant_mix == gguf_mix::q3_k_m ? ggml_type::q4_k : quant_mix_.type;
-    }
-    for (const gguf_mix low : {gguf_mix::q2_k, gguf_mix::q3_k_m, gguf_mix::q4_k_s, gguf_mix::q4_k_m, gguf_mix::iq4_xs})
-        if (quant_mix_.quant_mix == low) return ggml_type::q5_k;
-    return quant_mix_.type;
-}
+LLMCOST_INLINE ggml_type gguf_typing::select_type(const gguf_tensor& t) {
+    const std::string_view name = t.name;
+    const gguf_mix mix = quant_mix_.quant_mix;
+    const gguf_category category = category_of(name);
+    const bool is_output = category == gguf_category::output;
+    if (mix == gguf_mix::mxfp4_moe && !is_output)
+        return t.sizes.size() > 2 && t.sizes.front() > 1 ? ggml_type::mxfp4 : ggml_type::q8_0;
+    if (is_output && t.sizes.back() % row_of(quant_mix_.type).block != 0) return ggml_type::q8_0;
 
-LLMCOST_INLINE ggml_type gguf_typing::type_of_ffn_down(std::int64_t i) const {
-    switch (quant_mix_.quant_mix) {
-        case gguf_mix::q2_k: return ggml_type::q3_k;
-        case gguf_mix::q3_k_m: return i < layers_ / 16 ? ggml_type::q5_k : ggml_type::q4_k;
-        case gguf_mix::q4_k_m:
-        case gguf_mix::q5_k_m: return use_more_bits(i, layers_) ? ggml_type::q6_k : quant_mix_.type;
-        case gguf_mix::iq4_xs: return i < layers_ / 8 && !source_.importance_matrix ? ggml_type::q5_k : quant_mix_.type;
-        case gguf_mix::q4_k_s: return i < layers_ / 8 ? ggml_type::q5_k : quant_mix_.type;
-        case gguf_mix::q4_0: return i < layers_ / 8 && source_.importance_matrix ? ggml_type::q4_1 : quant_mix_.type;
-        default: return quant_mix_.type;
+    std::int64_t i = 0, n = layers_;
+    if (category == gguf_category::attn_v) {
+        i = num_attn_v_++;
+        n = values_;
+    } else if (category == gguf_category::ffn_down || category == gguf_category::ffn_gate_up) {
+        std::int64_t& counter = category == gguf_category::ffn_down ? num_ffn_down_
+                                : contains(name, "ffn_up")          ? num_ffn_up_
+                                                                    : num_ffn_gate_;
+        i = counter++;
+        // Layers of mixtures are distinguished by their names, as a layer has several such tensors.
+        if (experts_ > 1 && !gguf_mixes_below_3_bits.contains(mix)) i = t.layer;
     }
+    ggml_type type = is_output ? ggml_type::q6_k : quant_mix_.type;
+    for (const gguf_type_rule& rule : gguf_type_rules) {
+        if (rule.category != category || !rule.mixes.contains(mix) || !is_met(rule.condition, i, n)) continue;
+        type = rule.type;
+        break;
+    }
+    return category == gguf_category::attn_v ? type_of_values(type) : type;
 }
 
 LLMCOST_INLINE ggml_type gguf_typing::compatible_type(const gguf_tensor& t, ggml_type type) {
@@ -171,9 +182,18 @@ LLMCOST_INLINE ggml_type gguf_typing::compatible_type(const gguf_tensor& t, ggml
     if (row % row_of(type).block == 0) return type;
     ggml_type smaller = type;
     switch (type) {
+        case ggml_type::iq1_s:
+        case ggml_type::iq1_m:
+        case ggml_type::iq2_xxs:
+        case ggml_type::iq2_xs:
+        case ggml_type::iq2_s:
+        case ggml_type::iq3_xxs:
+        case ggml_type::iq3_s:
         case ggml_type::iq4_xs: smaller = ggml_type::iq4_nl; break;
         case ggml_type::q2_k:
-        case ggml_type::q3_k: smaller = ggml_type::q4_0; break;
+        case ggml_type::q3_k:
+        case ggml_type::tq1_0:
+        case ggml_type::tq2_0: smaller = ggml_type::q4_0; break;
         case ggml_type::q4_k: smaller = ggml_type::q5_0; break;
         case ggml_type::q5_k: smaller = ggml_type::q5_1; break;
         case ggml_type::q6_k: smaller = ggml_type::q8_0; break;
