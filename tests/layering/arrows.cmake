@@ -44,7 +44,7 @@ folder(hub_client   base text files)
 folder(hub          base text hub_client files)
 folder(files        base text json_text json trace layers model config analysis report)
 folder(kernels      base text json_text json files layers model analysis devices latency serving)
-folder(simulation   base text files model devices latency serving)
+folder(simulation   base text files model devices latency memory serving)
 set(cli_may_include ${core} text json_text json hub_client hub llmcost files bundled devices latency kernels serving
     simulation memory graph report custom flop_counters)
 folder(cli/args     ${cli_may_include})

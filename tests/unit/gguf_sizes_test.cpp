@@ -172,11 +172,10 @@ TEST_CASE("mixtures of eight experts and models of 80 layers have rules of their
 
 TEST_CASE("what is not converted or quantized is refused") {
     const sized_model m(llama_3_2_1b);
-    CHECK(
-        thrown_by([&] { (void)m.sizes("q9_x"); }, errc::usage) ==
-        "'q9_x' is no quantization that is known; known are f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k_s, q4_k_m, "
-        "q5_k_s, q5_k_m, q6_k, q2_k, q2_k_s, q3_k_s, q3_k_m, q3_k_l, iq1_s, iq1_m, iq2_xxs, iq2_xs, iq2_s, iq2_m, "
-        "iq3_xxs, iq3_xs, iq3_s, iq3_m, iq4_nl, iq4_xs, tq1_0, tq2_0, mxfp4_moe");
+    CHECK(thrown_by([&] { (void)m.sizes("q9_x"); }, errc::usage) ==
+          "'q9_x' is no quantization that is known; known are f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k_s, q4_k_m, "
+          "q5_k_s, q5_k_m, q6_k, q2_k, q2_k_s, q3_k_s, q3_k_m, q3_k_l, iq1_s, iq1_m, iq2_xxs, iq2_xs, iq2_s, iq2_m, "
+          "iq3_xxs, iq3_xs, iq3_s, iq3_m, iq4_nl, iq4_xs, tq1_0, tq2_0, mxfp4_moe");
     const sized_model gpt2(R"({"model_type":"gpt2","architectures":["GPT2LMHeadModel"]})");
     CHECK(thrown_by([&] { (void)gpt2.sizes("f16"); }, errc::unsupported).find("'gpt2' is converted in a way") == 0);
     const sized_model odd(

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/devices/device.hpp>
@@ -59,7 +58,7 @@ inline constexpr cuda_capability_row cuda_capabilities[]{
 /// The compute capability of a device; 0 if it is not a CUDA device or unknown.
 [[nodiscard]] constexpr std::int32_t cuda_capability_of(const device& d) noexcept {
     for (const cuda_capability_row& row : cuda_capabilities)
-        if (std::string_view(row.name) == std::string_view(d.names[0])) return row.capability;
+        if (row.name == d.names[0]) return row.capability;
     return 0;
 }
 

@@ -69,7 +69,7 @@ struct gguf_type_rule {
 };
 
 /// The mixes of 1 and 2 bits, whose rules are complete: no other rule changes their values.
-inline constexpr gguf_mix_set gguf_mixes_below_3_bits{gguf_mix::iq1_s, gguf_mix::iq1_m, gguf_mix::iq2_xxs,
+inline constexpr gguf_mix_set gguf_mixes_below_3_bits{gguf_mix::iq1_s,  gguf_mix::iq1_m, gguf_mix::iq2_xxs,
                                                       gguf_mix::iq2_xs, gguf_mix::iq2_s, gguf_mix::iq2_m};
 
 // The first rule that applies determines the type.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/config/layer_types.hpp>
 #include <llmcost/forward/attention.hpp>
 #include <llmcost/forward/decoder.hpp>
 #include <llmcost/forward/layers.hpp>
