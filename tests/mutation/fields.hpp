@@ -248,7 +248,8 @@ private:
     }
     void visit_fields(moe_config& moe) {
         auto& [num_experts, num_experts_per_tok, intermediate_size, shared_intermediate_size, n_group, topk_group,
-               norm_topk_prob, limits_groups, weighs_balance] = moe;
+               norm_topk_prob, limits_groups, weighs_balance, float32_correction] = moe;
+        (void)float32_correction;  // the type of a buffer: tests/memory/buffers.txt
         change("moe.num_experts", num_experts);
         change("moe.num_experts_per_tok", num_experts_per_tok);
         change("moe.intermediate_size", intermediate_size);
