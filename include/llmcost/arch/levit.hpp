@@ -72,14 +72,14 @@ constexpr tensor compute_attention(trace& t, const attention_sizes& attention_co
 }
 
 /// Returns the attention biases, one per relative position along both sides, expanded to queries and keys. The first
-/// inference pass caches the expanded biases; later passes read the cache, without gradients. Training expands them in
-/// each pass.
+/// inference pass caches the expanded biases; later passes read the cache, without gradients. Training mode expands
+/// them in each pass.
 constexpr tensor spread_biases(trace& t, const attention_sizes& attention_config, std::int64_t queries) {
     const std::int64_t keys = attention_config.rows * attention_config.rows;
     t.register_integer_buffer(queries * keys);  // `attention_bias_idxs`
-    const recorder::not_executed_guard spread_before{t, !t.is_training()};
+    const recorder::not_executed_guard spread_before{t, !t.load().is_train_mode};
     const tensor learned = t.param("attention_biases", {attention_config.heads, keys});
-    if (t.is_training()) return t.gather(learned, {attention_config.heads, queries, keys});
+    if (t.load().is_train_mode) return t.gather(learned, {attention_config.heads, queries, keys});
     tensor biases = trace::buffer({attention_config.heads, queries, keys});
     biases.type = t.activation_type();
     return biases;

@@ -44,12 +44,12 @@ constexpr tensor routing_weight(trace& t, const tensor& all, const tensor& left)
         (void)t.div(t.sub(best, all), factor);
     }
     const tensor masked = t.masked_fill(left);
-    if (t.is_training()) {
+    if (t.load().is_train_mode) {
         const trace::no_grad_guard drawn{t};
         (void)t.amax(t.sub(masked, t.log(t.full({all.dim(0), all.dim(1)}, all.type))), -1);
     }
     const tensor gates = t.softmax_method(masked), probability = t.gather(gates, {all.dim(0), 1});
-    return t.is_training() ? multiplier(t, all, gates, probability) : probability;
+    return t.load().is_train_mode ? multiplier(t, all, gates, probability) : probability;
 }
 
 /// The best expert, then the best of the others.

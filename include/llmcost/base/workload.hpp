@@ -53,6 +53,8 @@ struct workload {
     bool has_dropout = false;         ///< training: uses the dropout rates of the configuration; false: no dropout
     bool autocast = false;            ///< float32 products run in bfloat16 (`torch.autocast`)
     bool recomputes_layers = false;   ///< training: the model checkpoints its layers (`gradient_checkpointing`)
+    bool is_train_mode =
+        false;  ///< training: modules are in training mode (`model.train()`), where some choose at random
     attention_implementation implementation = attention_implementation::eager;
 
     /// Whether autocast follows the lists of CUDA devices.

@@ -62,6 +62,7 @@ namespace llmcost {
 [[nodiscard]] LLMCOST_INLINE tape record_training_tape(const model& m, workload load, const training_plan& plan,
                                                        training_run& run) {
     load.training = true;
+    load.is_train_mode = true;
     load.recomputes_layers = plan.schedule.recompute == recompute_mode::full;
     if (plan.loss == training_loss::fused) load.head = logits::none;
     const storage_types types = storage_types_of(m, load);
