@@ -179,7 +179,8 @@ LLMCOST_INLINE void parameter_sharding::step_in_backward(const tape_parameter& p
         tracker_.free(category::gradients, p.bytes);
         tracker_.allocate(category::optimizer, float32_bytes);
         tracker_.update_peak(plan_.optimizer->name);
-        tracker_.free(category::optimizer, 2 * float32_bytes);
+        tracker_.free(category::optimizer, float32_bytes);
+        tracker_.free(category::optimizer, float32_bytes);
         return;
     }
     const optimizer_memory m = compute_optimizer_memory(*plan_.optimizer, plan_.galore_rank, {p}, !s.has_state);
