@@ -38,10 +38,7 @@ inline constexpr std::string_view one_node = "a torch.autograd.Function is one n
 }  // namespace why_open
 
 inline constexpr unverified_figure unverified_figures[]{
-    {"hrm_text moss_transcribe_diarize whisper", "calflops", "", "", unsupported_counters::frozen},
-    {"hrm_text moss_transcribe_diarize whisper", "ptflops-aten", "", "", unsupported_counters::frozen},
-    {"hrm_text moss_transcribe_diarize whisper", "ptflops", "", "", unsupported_counters::frozen},
-    {"moss_transcribe_diarize qwen2_audio voxtral whisper", "torchinfo", "", "", unsupported_counters::frozen},
+    {"qwen2_audio voxtral", "torchinfo", "", "", unsupported_counters::frozen},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "flop_counter", "sdpa", "", unsupported_counters::forward_without_sdpa},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "deepspeed", "sdpa", "", unsupported_counters::forward_without_sdpa},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "calflops", "sdpa", "", unsupported_counters::forward_without_sdpa},
@@ -119,14 +116,6 @@ inline constexpr unverified_figure unverified_figures[]{
     {"longformer", "deepspeed", "", "real", unsupported_counters::tool_fails},
     {"longformer", "calflops", "", "real", unsupported_counters::tool_fails},
     {"longformer", "fvcore", "", "real", unsupported_counters::two_equations},
-    {"marian pegasus", "calflops", "eager", "", unsupported_counters::frozen},
-    {"marian", "calflops", "sdpa", "real", unsupported_counters::frozen},
-    {"marian pegasus", "ptflops-aten", "eager", "", unsupported_counters::frozen},
-    {"marian", "ptflops-aten", "sdpa", "real", unsupported_counters::frozen},
-    {"marian pegasus", "ptflops", "eager", "", unsupported_counters::frozen},
-    {"marian", "ptflops", "sdpa", "real", unsupported_counters::frozen},
-    {"marian pegasus", "torchinfo", "eager", "", unsupported_counters::frozen},
-    {"marian", "torchinfo", "sdpa", "real", unsupported_counters::frozen},
     {"mobilevit pvt", "calflops", "", "meta", unsupported_counters::interpolation_in_python},
     {"mobilevit pvt", "ptflops", "", "meta", unsupported_counters::interpolation_in_python},
     {"musicgen musicgen_melody t5", "", "eager", "", unsupported_counters::tool_fails},

@@ -62,6 +62,8 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
         throw_usage("--engine", "no engine " + quote(name) + near.suggestion_or_list());
     }
     engine_memory_profile out = *known;
+    if (out.has_llama_cpp_buffers && !has_option(args.options(), option::gpu_layers.name))
+        throw_usage("--engine", "llama.cpp is supported only by llmcost memory");
     for (const option_spec& o : {option::utilization, option::memory_engine_version, option::memory_num_batched_tokens,
                                  option::memory_num_seqs})
         if (args.has(o) && out.max_num_seqs == 0) throw_usage(o.name, "supported only with --engine vllm");
