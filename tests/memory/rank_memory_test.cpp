@@ -114,7 +114,7 @@ TEST_CASE("stages before the last have the remaining layers") {
 TEST_CASE("the weights of all stages are those of the model") {
     for (const model& m : {llama_8b(), qwen3_32b()}) {
         engine_memory_profile engine = *find_engine_memory_profile("none");
-        const rank_memory whole(m, long_prompt, engine),
+        const rank_memory undivided(m, long_prompt, engine),
             stages(m, long_prompt, engine, {.parallel = {}, .pipeline_parallel_size = 4});
         count sum, cache;
         for (std::int64_t s = 0; s < stages.num_stages(); ++s) {
@@ -122,8 +122,8 @@ TEST_CASE("the weights of all stages are those of the model") {
             cache += stages.of_stage(long_prompt, s).kv_cache_bytes;
         }
         CHECK(sum == count_model(m, long_prompt).weight_bytes);
-        CHECK(sum == whole.largest(long_prompt).weight_bytes);
-        CHECK(cache == whole.largest(long_prompt).kv_cache_bytes);
+        CHECK(sum == undivided.largest(long_prompt).weight_bytes);
+        CHECK(cache == undivided.largest(long_prompt).kv_cache_bytes);
     }
 }
 

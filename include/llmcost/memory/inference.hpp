@@ -89,9 +89,9 @@ namespace detail {
 
 /// The profile of an engine with the defaults of a version and of a device.
 ///
-/// Before vLLM 0.17 the sampler sorts all logits. vLLM's defaults are 8,192 tokens and 1,024 requests per step on
-/// devices with at least 70 GiB except the A100, and 2,048 tokens and 256 requests on others. `device_bytes` 0: the
-/// former. Source: vllm/v1/sample/ops/topk_topp_sampler.py, `apply_top_k_top_p`; vllm/engine/arg_utils.py,
+/// Before vLLM 0.17, the sampler sorts all logits. Devices below 70 GiB and the A100 have steps of 2,048 tokens and 256
+/// requests. Others have 8,192 tokens and 1,024 requests. `device_bytes` 0: as others.
+/// Source: vllm/v1/sample/ops/topk_topp_sampler.py, `apply_top_k_top_p`; vllm/engine/arg_utils.py,
 /// `get_batch_defaults`.
 [[nodiscard]] engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
                                                           std::uint64_t device_bytes, std::string_view device_name);
@@ -167,8 +167,8 @@ struct inference_rank {
 
 /// Buffers of collectives of one of `num_devices` devices in a node.
 ///
-/// Source: vLLM logs with 2 devices (non-torch memory 0.54 and 0.55 GiB, 0.13 GiB with one); with 4 and 8 devices of an
-/// H200, memory limit − weights − KV cache − profile of Llama-3.3-70B, Ministral-3-14B and Qwen3-235B.
+/// Source: vLLM logs with 2 devices: non-torch memory 0.54 and 0.55 GiB, 0.13 GiB with one. With 4 and 8 devices, what
+/// logs of an H200 leave after weights, KV cache and profile: Llama-3.3-70B, Ministral-3-14B, Qwen3-235B.
 [[nodiscard]] count communication_bytes_of(std::int64_t num_devices);
 
 /// The block pool of a decoder in an engine with a hybrid cache manager; none without one, or without a KV cache.

@@ -110,14 +110,6 @@ constexpr tensor trace::reshape(const tensor& a, shape to) {
     return v;
 }
 
-constexpr tensor trace::to(const tensor& a, dtype type) {
-    if (a.type == type) return a;
-    tensor out = empty_like(a);
-    out.type = type;
-    record_unary(op::copy, {}, {}, out, a);
-    return out;
-}
-
 constexpr tensor trace::cat(std::initializer_list<tensor> tensors, int dim) {
     return cat(tensors.begin(), static_cast<int>(tensors.size()), dim);
 }

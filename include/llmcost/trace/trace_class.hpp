@@ -317,23 +317,10 @@ public:
     /// `x ** exponent` with an integer from 0 to 16, by square-and-multiply.
     constexpr tensor pow(const tensor& a, unsigned exponent);
     constexpr tensor unary(op kind, const tensor& a) {
-        if (needs_float32(kind, a)) return unary(kind, to(a, dtype::float32));
-        tensor out = empty_like(a);
-        record_unary(kind, count(a.numel), {}, out, a);
-        return out;
+        return needs_float32(kind, a) ? unary_kernel(kind, to(a, dtype::float32)) : unary_kernel(kind, a);
     }
     constexpr tensor binary(op kind, const tensor& a, const tensor& b) {
-        if (needs_float32(kind, a)) return binary(kind, to(a, dtype::float32), b);
-        const tensor* const in[2] = {&a, &b};
-        tensor out;
-        set_elementwise_layout(in, 2, out);
-        out.type = promoted_dtype(a, b);
-        if (a.visible_pairs != 0) {
-            out.visible_pairs = a.visible_pairs;
-            out.numel = a.numel;
-        }
-        recorder_.record_op(kind, count(out.numel), {}, out, in, 2);
-        return out;
+        return needs_float32(kind, a) ? binary_kernel(kind, to(a, dtype::float32), b) : binary_kernel(kind, a, b);
     }
 
     // ---- elementwise functions of one tensor, named as in PyTorch; a scalar operand has no tensor
@@ -452,7 +439,13 @@ public:
     /// `Tensor.reshape`: a view if possible, otherwise a copy.
     constexpr tensor reshape(const tensor& a, shape to);
     /// `Tensor.to(dtype)`. Returns the tensor itself if it has the type.
-    constexpr tensor to(const tensor& a, dtype type);
+    constexpr tensor to(const tensor& a, dtype type) {
+        if (a.type == type) return a;
+        tensor out = empty_like(a);
+        out.type = type;
+        record_unary(op::copy, {}, {}, out, a);
+        return out;
+    }
     constexpr tensor cat(std::initializer_list<tensor> tensors, int dim);
     /// `torch.cat` of `n` tensors from a contiguous array.
     constexpr tensor cat(const tensor* tensors, int n, int dim);
@@ -643,14 +636,36 @@ private:
         if (a.visible_pairs != 0) return count(num_elements(a.size, a.rank - 1));
         return count(a.numel / length(a, -1));
     }
+    constexpr tensor unary_kernel(op kind, const tensor& a) {
+        tensor out = empty_like(a);
+        record_unary(kind, count(a.numel), {}, out, a);
+        return out;
+    }
+    constexpr tensor binary_kernel(op kind, const tensor& a, const tensor& b) {
+        const tensor* const in[2] = {&a, &b};
+        tensor out;
+        set_elementwise_layout(in, 2, out);
+        out.type = promoted_dtype(a, b);
+        if (a.visible_pairs != 0) {
+            out.visible_pairs = a.visible_pairs;
+            out.numel = a.numel;
+        }
+        recorder_.record_op(kind, count(out.numel), {}, out, in, 2);
+        return out;
+    }
     constexpr tensor row_op(op kind, const tensor& a) {
-        if (needs_float32(kind, a)) return row_op(kind, to(a, dtype::float32));
+        return needs_float32(kind, a) ? row_kernel(kind, to(a, dtype::float32)) : row_kernel(kind, a);
+    }
+    constexpr tensor row_kernel(op kind, const tensor& a) {
         tensor out = contiguous_like(a);
         record_unary(kind, count(a.numel), rows_of(a), out, a);
         return out;
     }
     constexpr tensor reduce(op kind, const tensor& a, int dim, bool keepdim) {
-        if (needs_float32(kind, a)) return reduce(kind, to(a, dtype::float32), dim, keepdim);
+        return needs_float32(kind, a) ? reduction_kernel(kind, to(a, dtype::float32), dim, keepdim)
+                                      : reduction_kernel(kind, a, dim, keepdim);
+    }
+    constexpr tensor reduction_kernel(op kind, const tensor& a, int dim, bool keepdim) {
         const int d = a.normalize_dim(dim);
         tensor out = a;
         // these kernels convert the elements as they read them (ATen/native/ReduceOpsUtils.h, `make_reduction`)

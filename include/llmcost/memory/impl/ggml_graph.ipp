@@ -336,10 +336,10 @@ private:
         for (const step& leaf : leaf_steps_) allocate_node(leaf.t, leaf.backend);
         for (const step& s : steps_) {
             const ggml_node& node = at(s.t);
-            if (node.is_view() && node.node_kind != ggml_node::kind::leaf) ++of(node.view_of).num_views;
+            if (node.is_view() && node.node_kind != ggml_node::kind::leaf) ++allocation_of(node.view_of).num_views;
             if (node.is_input) allocate_node(s.t, s.backend);
             for (const tensor source : node.sources) {
-                ++of(source).num_readers;
+                ++allocation_of(source).num_readers;
                 if (at(source).is_input) allocate_node(source, s.backend);
             }
         }
@@ -350,16 +350,18 @@ private:
         }
     }
 
-    [[nodiscard]] allocation& of(tensor t) { return allocations_[static_cast<std::size_t>(t)]; }
-    [[nodiscard]] ggml_buffer& buffer_of(tensor t) { return buffers_[static_cast<std::size_t>(of(t).backend)]; }
+    [[nodiscard]] allocation& allocation_of(tensor t) { return allocations_[static_cast<std::size_t>(t)]; }
+    [[nodiscard]] ggml_buffer& buffer_of(tensor t) {
+        return buffers_[static_cast<std::size_t>(allocation_of(t).backend)];
+    }
 
     void allocate_node(tensor t, std::int32_t backend) {
         const ggml_node& node = at(t);
-        if (of(t).is_allocated || node.is_view() || node.is_external) return;
-        of(t).is_allocated = true;
+        if (allocation_of(t).is_allocated || node.is_view() || node.is_external) return;
+        allocation_of(t).is_allocated = true;
         if (node.node_kind == ggml_node::kind::in_place && reuse_source(t)) return;
-        of(t).backend = backend;
-        of(t).offset = buffer_of(t).allocate(node.bytes);
+        allocation_of(t).backend = backend;
+        allocation_of(t).offset = buffer_of(t).allocate(node.bytes);
     }
 
     /// Uses the memory of a source that nothing else reads. Returns false if there is none.
@@ -367,11 +369,11 @@ private:
         for (const tensor source : at(t).sources) {
             const ggml_node& read = at(source);
             // The memory of a view belongs to another tensor.
-            if (!of(source).is_allocated || read.is_output || read.bytes != at(t).bytes) continue;
-            if (of(source).num_readers != 1 || of(source).num_views != 0) continue;
-            of(t).backend = of(source).backend;
-            of(t).offset = of(source).offset;
-            of(source).is_allocated = false;
+            if (!allocation_of(source).is_allocated || read.is_output || read.bytes != at(t).bytes) continue;
+            if (allocation_of(source).num_readers != 1 || allocation_of(source).num_views != 0) continue;
+            allocation_of(t).backend = allocation_of(source).backend;
+            allocation_of(t).offset = allocation_of(source).offset;
+            allocation_of(source).is_allocated = false;
             return true;
         }
         return false;
@@ -379,15 +381,15 @@ private:
 
     /// Frees a tensor after its last reader.
     void release(tensor t) {
-        if (--of(t).num_readers != 0 || of(t).num_views != 0) return;
+        if (--allocation_of(t).num_readers != 0 || allocation_of(t).num_views != 0) return;
         tensor owner = t;
         if (at(t).is_view()) {
             owner = at(t).view_of;
-            if (--of(owner).num_views != 0 || of(owner).num_readers != 0) return;
+            if (--allocation_of(owner).num_views != 0 || allocation_of(owner).num_readers != 0) return;
         }
-        if (!of(owner).is_allocated || at(owner).is_output) return;
-        buffer_of(owner).free(of(owner).offset, at(owner).bytes);
-        of(owner).is_allocated = false;
+        if (!allocation_of(owner).is_allocated || at(owner).is_output) return;
+        buffer_of(owner).free(allocation_of(owner).offset, at(owner).bytes);
+        allocation_of(owner).is_allocated = false;
     }
 
     std::vector<ggml_node> nodes_;

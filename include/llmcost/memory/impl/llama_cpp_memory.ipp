@@ -66,7 +66,7 @@ namespace llmcost::detail {
 /// Adds the weights of all devices.
 LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weight>& weights,
                                 const llama_cpp_placement& placement, llama_cpp_memory& memory) {
-    const auto at = [&](std::int32_t backend) -> count& {
+    const auto bytes_on = [&](std::int32_t backend) -> count& {
         return memory.devices[static_cast<std::size_t>(backend)].model;
     };
     for (const llama_cpp_weight& weight : weights) {
@@ -76,15 +76,15 @@ LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weig
             const auto index = static_cast<std::size_t>(
                 std::min<std::int64_t>(layer, static_cast<std::int64_t>(placement.layers.size()) - 1));
             const bool is_expert = is_expert_parameter(weight.parameter);
-            at(is_expert ? placement.experts[index] : placement.layers[index]) += weight.bytes;
+            bytes_on(is_expert ? placement.experts[index] : placement.layers[index]) += weight.bytes;
             continue;
         }
         const bool is_input =
             weight.parameter.find("embed") != std::string::npos || weight.parameter.find("wte") != std::string::npos;
-        at(is_input ? placement.host() : placement.output) += weight.bytes;
+        bytes_on(is_input ? placement.host() : placement.output) += weight.bytes;
         const bool is_head = is_input && m.config.tie_word_embeddings && placement.output != placement.host() &&
                              weight.elements == count(m.config.vocab_size) * count(m.config.hidden_size);
-        if (is_head) at(placement.output) += weight.bytes;
+        if (is_head) bytes_on(placement.output) += weight.bytes;
     }
 }
 

@@ -128,8 +128,9 @@ LLMCOST_INLINE std::vector<rank_parameter> rank_parameters_of(const model& m, co
     smallest.weights = load.weights;
     smallest.activations = load.activations;
     std::vector<rank_parameter> parameters = detail::parameters_of_trace(shard, smallest);
-    const std::vector<rank_parameter> whole = detail::parameters_of_trace(m, smallest);
-    for (std::size_t i = 0; i < parameters.size() && i < whole.size(); ++i) parameters[i].elements = whole[i].elements;
+    const std::vector<rank_parameter> undivided = detail::parameters_of_trace(m, smallest);
+    for (std::size_t i = 0; i < parameters.size() && i < undivided.size(); ++i)
+        parameters[i].elements = undivided[i].elements;
     return parameters;
 }
 
@@ -177,7 +178,7 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
       vocab_size_(m.config.vocab_size),
       has_own_weights_(sharding.world_size() == 1 && !stored_total) {
     const std::int64_t num_stages = sharding.pipeline_parallel_size;
-    if (num_stages > m.config.num_hidden_layers)
+    if (num_stages > 1 && num_stages > m.config.num_hidden_layers)
         throw description_error("the pipeline has more stages than the model has layers");
     if (num_stages > 1 && detail::decoder_path_of(m, minimal_workload(m)).empty())
         throw description_error("a pipeline needs a model whose layers have a KV cache");
@@ -229,11 +230,11 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
 
 LLMCOST_INLINE std::int64_t rank_memory::largest_stage(const workload& load) const {
     std::int64_t largest = 0;
-    count most;
+    count largest_bytes;
     for (std::int64_t s = 0; s < num_stages() && num_stages() > 1; ++s) {
         const count bytes = of_stage(load, s).total_bytes();
-        if (bytes <= most) continue;
-        most = bytes;
+        if (bytes <= largest_bytes) continue;
+        largest_bytes = bytes;
         largest = s;
     }
     return largest;

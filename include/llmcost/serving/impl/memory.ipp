@@ -22,6 +22,7 @@
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/optimizer_primitives.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -88,19 +89,27 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
                                                             const execution& execution_config,
                                                             const engine_memory_profile& engine, double weights) {
     inference_memory all;
-    const model part = shard_model(full_model, execution_config.parallel);
+    const model part = shard_of_rank(full_model, execution_config.parallel, engine.vocabulary_multiple);
+    count table_bytes;
     for (workload load : groups) {
         load.weights = load.activations = dtype_from(execution_config.unquantized_type()->name);
         load.cache = execution_config.kv_cache_type->weight_bytes == 1
                          ? dtype::float8_e4m3fn
                          : dtype_from(execution_config.kv_cache_type->name);
-        const inference_memory one = inference_memory_of(part, load, engine, {.weight_bytes = count{}});
+        const inference_memory one =
+            inference_memory_of(part, load, engine,
+                                {.weight_bytes = count{},
+                                 .vocab_size = full_model.config.vocab_size,
+                                 .num_devices = execution_config.parallel.world_size(),
+                                 .expert_tensor_parallel_size = execution_config.parallel.expert_tensor_parallel_size});
+        if (engine.has_rotary_tables) table_bytes = engine_table_bytes(part, load);
         all.kv_cache_bytes += one.kv_cache_bytes;
         all.kv_cache_allocated_bytes += one.kv_cache_allocated_bytes;
         all.peak_activation_bytes += one.peak_activation_bytes;
         all.runtime_bytes = one.runtime_bytes;
+        all.communication_bytes = one.communication_bytes;
     }
-    all.weight_bytes = count(static_cast<std::uint64_t>(weights));
+    all.weight_bytes = count(static_cast<std::uint64_t>(weights)) + table_bytes;
     return all;
 }
 
