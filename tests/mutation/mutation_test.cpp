@@ -344,6 +344,7 @@ TEST_CASE("every default that a row states reaches the sizes") {
     for (const model_spec* row : parts::registry) {
         const std::string type(row->model_type);
         if (!is_empty(row->text_model.key) || is_unmutated(type)) continue;  // its sizes are those of its text model
+        if (row->draft != draft_kind::none) continue;  // has no class without a head: tests/golden/draft_heads.txt
         const std::string keys = required_keys(type);
         // a head that is stated is that of a configuration without `architectures`
         const std::string head = type == "trocr" ? "ForCausalLM" : "Model";

@@ -63,6 +63,7 @@ LLMCOST_INLINE std::vector<const model_spec*> similar_models_of(config_view root
     std::vector<bool> structural(root.node().end);
     std::vector<detail::reading_row> near;
     for (const model_spec* row : models) {
+        if (row->draft != draft_kind::none) continue;  // selected by its class, not by its keys
         if (head != nullptr && is_empty(row->text_model.key) && !row->supported_heads.has(head->head)) continue;
         detail::used_keys marks(root.node().end);
         try {
