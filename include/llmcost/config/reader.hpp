@@ -312,7 +312,7 @@ constexpr model_config parse_sizes(const model_spec& row, config_view json, bool
     const bool has_rotary = row.rotary != rotary_style::none || detail::has_rope_parameters(json);
     if (has_rotary && !row.context_includes_scaling)
         config.scaled_context = detail::parse_scaled_context(json, config.max_position_embeddings);
-    config.num_position_axes = parse_sections(json, {1, 0}).axes;
+    if (has_rotary) config.num_position_axes = parse_sections(json, {1, 0}).axes;
     config.sliding_window = k.is_present("sliding_window")    ? k.non_negative("sliding_window", 0)
                             : json.contains("sliding_window") ? 0
                                                               : config.sliding_window;

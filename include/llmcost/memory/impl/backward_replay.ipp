@@ -156,7 +156,8 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
     tracker_.update_peak(name);
     tracker_.free(category::temporaries, formula);
     if (computed_bytes <= target_bytes) {
-        tracker_.allocate_temporary(category::temporaries, bias_sum_bytes(n, e), "sum");
+        const std::uint64_t sum_bytes = bias_sum_bytes(n, e);
+        if (sum_bytes > 0) tracker_.allocate_temporary(category::temporaries, sum_bytes, "sum");
         return unreduced_gradient;
     }
     const std::int32_t summed = allocate_gradient(target_bytes);
