@@ -44,7 +44,7 @@ TEST_CASE("several devices in one name are named with the option of their number
         CHECK(refused("serve --config " + config + " --device " + device) ==
               "llmcost: --device: expected one device, found '" + std::string(device) +
                   "'; use --device h100_sxm --tp 8\n");
-    CHECK(has(refused("memory --config " + config + " --device rtx4090x2"), "; use --device rtx_4090\n"));
+    CHECK(has(refused("memory --config " + config + " --device rtx4090x2"), "; use --device rtx_4090 --tp 2\n"));
     CHECK(has(refused("memory --config " + config + " --device h100x"), "no device"));
 }
 

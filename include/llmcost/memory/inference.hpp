@@ -118,10 +118,12 @@ struct inference_memory {
     count kv_cache_allocated_bytes{};  ///< allocated by the engine, in blocks and including windows not freed
     count peak_activation_bytes{};     ///< peak of the tensors of one step
     count runtime_bytes{};             ///< the engine's own memory, without CUDA graphs
+    count table_bytes{};               ///< rotary tables and absorbed latent projections (`engine_table_bytes`)
     count communication_bytes{};       ///< buffers of NCCL and of the engine's own all-reduce
 
     [[nodiscard]] constexpr count total_bytes() const {
-        return weight_bytes + kv_cache_allocated_bytes + peak_activation_bytes + runtime_bytes + communication_bytes;
+        return weight_bytes + table_bytes + kv_cache_allocated_bytes + peak_activation_bytes + runtime_bytes +
+               communication_bytes;
     }
 };
 
@@ -195,7 +197,7 @@ struct inference_rank {
 
 /// Number of KV cache blocks that fit into `device_bytes`.
 ///
-///     bytes = device_bytes · gpu_memory_utilization − weights − peak activations − runtime − communication
+///     bytes = device_bytes · gpu_memory_utilization − weights − tables − peak activations − runtime − communication
 ///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
 ///
 /// Returns nothing if the engine has no paged cache. Without a hybrid cache manager, returns nothing if the cache is

@@ -64,7 +64,7 @@ struct rank_parameter {
 [[nodiscard]] std::vector<count> stage_weight_bytes(const std::vector<rank_parameter>& parameters, const model& m,
                                                     const inference_sharding& sharding);
 
-/// Bytes that vLLM adds to the weights of a rank while it loads a model.
+/// Bytes that vLLM adds to the weights of a rank while it loads a model ("Model loading took" in its log has both).
 ///
 ///     rotary tables: positions · rotary_dim · bytes; four times with several position axes
 ///     latent attention: layers · heads · kv_lora_rank · (qk_nope_head_dim + v_head_dim) · bytes, for the copy of

@@ -36,7 +36,6 @@ namespace llmcost::cli {
 namespace option {
 
 inline constexpr option_spec fit_devices{.name = "--devices",
-                                         .aliases = {"--tp", "--tensor-parallel-size"},
                                          .value = "N",
                                          .type = value_type::number,
                                          .help = "tensor-parallel devices; results are per device (default 1)"};

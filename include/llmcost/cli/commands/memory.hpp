@@ -79,8 +79,8 @@ struct memory_component {
 std::vector<memory_component> memory_components(const inference_memory& m);
 
 /// The columns of a table of workloads.
-inline constexpr std::array<std::string_view, 7> memory_columns{
-    "weights", "cache", "cache_allocated", "activations_peak", "runtime", "communication", "total"};
+inline constexpr std::array<std::string_view, 6> memory_columns{"weights",          "cache",   "cache_allocated",
+                                                                "activations_peak", "runtime", "total"};
 
 svg_picture memory_picture(const parsed_model& read, const workload& load, const inference_memory& m,
                            const memory_limit& limit);

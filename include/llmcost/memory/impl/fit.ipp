@@ -65,7 +65,8 @@ LLMCOST_INLINE fit_figures fit_inference(const rank_memory& ranks, const workloa
         known_requirement{load.sequence, out.needed},
         fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
     const inference_memory one = load.batch == 1 ? requested_memory : memory_for(1, load.sequence);
-    const count fixed = one.weight_bytes + one.runtime_bytes + one.communication_bytes + one.peak_activation_bytes;
+    const count fixed =
+        one.weight_bytes + one.table_bytes + one.runtime_bytes + one.communication_bytes + one.peak_activation_bytes;
     if (one.kv_cache_allocated_bytes != count{} && fixed < count(available_bytes))
         out.max_concurrency =
             static_cast<std::int64_t>(((count(available_bytes) - fixed) / one.kv_cache_allocated_bytes).to_64());

@@ -296,8 +296,8 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
                                                              const std::optional<block_pool>* given_pool) {
     const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
     const count usable_bytes(static_cast<std::uint64_t>(usable));
-    const count used_bytes =
-        memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes + memory.communication_bytes;
+    const count used_bytes = memory.weight_bytes + memory.table_bytes + memory.peak_activation_bytes +
+                             memory.runtime_bytes + memory.communication_bytes;
 
     kv_cache_capacity capacity;
     if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;

@@ -90,7 +90,6 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
                                                             const engine_memory_profile& engine, double weights) {
     inference_memory all;
     const model part = shard_of_rank(full_model, execution_config.parallel, engine.vocabulary_multiple);
-    count table_bytes;
     for (workload load : groups) {
         load.weights = load.activations = dtype_from(execution_config.unquantized_type()->name);
         load.cache = execution_config.kv_cache_type->weight_bytes == 1
@@ -102,14 +101,14 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
                                  .vocab_size = full_model.config.vocab_size,
                                  .num_devices = execution_config.parallel.world_size(),
                                  .expert_tensor_parallel_size = execution_config.parallel.expert_tensor_parallel_size});
-        if (engine.has_rotary_tables) table_bytes = engine_table_bytes(part, load);
+        if (engine.has_rotary_tables) all.table_bytes = engine_table_bytes(part, load);
         all.kv_cache_bytes += one.kv_cache_bytes;
         all.kv_cache_allocated_bytes += one.kv_cache_allocated_bytes;
         all.peak_activation_bytes += one.peak_activation_bytes;
         all.runtime_bytes = one.runtime_bytes;
         all.communication_bytes = one.communication_bytes;
     }
-    all.weight_bytes = count(static_cast<std::uint64_t>(weights)) + table_bytes;
+    all.weight_bytes = count(static_cast<std::uint64_t>(weights));
     return all;
 }
 

@@ -116,6 +116,7 @@ LLMCOST_INLINE void warn_on_weights(const parsed_model& read, const streams& io)
 
 LLMCOST_INLINE std::vector<memory_component> memory_components(const inference_memory& m) {
     return {{"weights", "weights", m.weight_bytes},
+            {"tables", "engine tables", m.table_bytes},
             {"cache_allocated", "KV cache, as allocated", m.kv_cache_allocated_bytes},
             {"activations_peak", "activations, peak", m.peak_activation_bytes},
             {"runtime", "engine runtime", m.runtime_bytes},
@@ -219,6 +220,7 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
         .member("cache_allocated", m.kv_cache_allocated_bytes);
     json.member("activations_peak", m.peak_activation_bytes)
         .member("runtime", m.runtime_bytes)
+        .member("tables", m.table_bytes)
         .member("communication", m.communication_bytes)
         .member("total", m.total_bytes());
     json.member("gpu_memory_utilization", request.profile.gpu_memory_utilization);
@@ -300,8 +302,7 @@ LLMCOST_INLINE command_output run_memory_sweep(const arguments& args, const prog
     const auto bytes_of = [&](const arguments&, const workload& load) -> std::vector<count> {
         const inference_memory m = compute(request, read, load).memory;
         return {m.weight_bytes,          m.kv_cache_bytes, m.kv_cache_allocated_bytes,
-                m.peak_activation_bytes, m.runtime_bytes,  m.communication_bytes,
-                m.total_bytes()};
+                m.peak_activation_bytes, m.runtime_bytes,  m.total_bytes()};
     };
     command_output out = swept_bytes(args, io, sweep, read.found.name_of_model.name, request.limit, memory_columns,
                                      workload_of, bytes_of);
