@@ -160,8 +160,8 @@ TEST_CASE("memory and training over workloads are tables that say whether each f
         "name,batch,sequence,past,weights,cache,cache_allocated,activations_peak,runtime,total,fits,error\n"));
     CHECK(has(memory.out, ",true,\n"));
     CHECK(has(memory.out, ",false,\n"));
-    const auto single_run =
-        nlohmann::json::parse(printed("memory --model Qwen/Qwen3-0.6B --sequence 32768 --format json"));
+    const auto single_run = nlohmann::json::parse(
+        llmcost_line("memory --model Qwen/Qwen3-0.6B --sequence 32768 --memory 4GB --format json").out);
     CHECK(has(memory.out, "," + single_run["total"].dump() + ",false,\n"));
     const std::string steps = printed("train --model Qwen/Qwen3-0.6B --batch 1,2 --sequence 16 --format csv");
     CHECK(

@@ -121,7 +121,7 @@ public:
     template <Layer L, class... In>
     constexpr auto call(child_name name, const L& layer, const In&... in) {
         const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
-        (record_module_input(in), ...);
+        if (recorder_.has_listener()) (record_module_input(in), ...);
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -216,8 +216,11 @@ public:
     /// Declares a buffer of the module, in bytes.
     constexpr void register_buffer(count bytes) const { recorder_.register_buffer(bytes); }
     /// Declares a buffer of the module with these sizes and elements.
-    constexpr void register_buffer(shape sizes, dtype type) const {
-        register_buffer(count(num_elements(sizes.size, sizes.rank)) * count(bits_of(type)) / count(8));
+    constexpr void register_buffer(std::initializer_list<std::int64_t> sizes, dtype type) const {
+        if (!recorder_.has_listener()) return;
+        count elements = 1;
+        for (const std::int64_t size : sizes) elements = elements * count(size);
+        register_buffer(elements * count(bits_of(type)) / count(8));
     }
     /// Declares a buffer of `n` 64-bit integers of the module: positions, indices.
     constexpr void register_integer_buffer(std::int64_t n) const { register_buffer(count(n) * count(8)); }
