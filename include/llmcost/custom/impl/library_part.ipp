@@ -31,6 +31,7 @@ namespace llmcost::custom {
 
 LLMCOST_INLINE library_module find_library_class(const model_registry& known, std::string_view name) {
     for (const model_spec* row : known) {
+        if (row->draft != draft_kind::none) continue;  // its classes have the names of the target model's
         const std::string_view prefix = row->class_prefix;
         if (prefix.empty() || !name.starts_with(prefix) || row->prepare_inputs == nullptr ||
             row->decoder_layer == nullptr)
