@@ -18,8 +18,8 @@ namespace chinese_clip_detail {
 /// Sums word, segment and position embeddings; the position embeddings are added in place.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_ids(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    tensor x = t.add(tokens, segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }

@@ -20,8 +20,8 @@ inline constexpr family_key family_keys[]{
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_buffers(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    tensor x = t.add(tokens, segment_embeddings(ctx, t));
     x = t.add(x, position_embeddings(ctx, t));
     if (ctx.config.family[uses_tasks] != 0)
         t.add_(x, embedding_lookup(ctx, t, "task_type_embeddings", ctx.config.family[task_types]));

@@ -16,8 +16,8 @@ namespace fnet_detail {
 /// Sums word, segment and position embeddings, then applies a norm and a projection.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_buffers(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    tensor x = t.add(tokens, segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
     const std::int64_t width = ctx.config.hidden_size;
     x = t.call("LayerNorm", norm_module{norm_kind::layer, width}, x);

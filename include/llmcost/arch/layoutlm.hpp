@@ -15,8 +15,8 @@ inline constexpr family_key family_keys[]{{"max_2d_position_embeddings", 1024}};
 /// Words with their places in the text and on the page; a text has no boxes, so that zeros are looked up.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_ids(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    tensor x = t.add(words, position_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    tensor x = t.add(tokens, position_embeddings(ctx, t));
     for (const literal name : {"x_position_embeddings", "y_position_embeddings"})  // left and right, upper and lower
         for (loop side = t.loop_calls(2, x); side.next();)
             x = t.add(x, embedding_lookup(ctx, t, name, ctx.config.family[coordinates]));

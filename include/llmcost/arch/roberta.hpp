@@ -11,8 +11,8 @@ namespace roberta_detail {
 
 /// Padding moves positions, so that every sequence looks up its own.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    const tensor words = word_embeddings(ctx, t);
-    const tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    const tensor x = t.add(tokens, segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t, t.load().batch)));
 }
 

@@ -62,8 +62,8 @@ struct product_module {
 
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_ids(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    const tensor x = t.add(words, position_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    const tensor x = t.add(tokens, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, segment_embeddings(ctx, t)));
 }
 

@@ -11,8 +11,8 @@ namespace xlm_roberta_xl_detail {
 /// Sums embeddings without a norm; each block has a norm before it, and one final norm follows the layers.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_buffers(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    const tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    const tensor x = t.add(tokens, segment_embeddings(ctx, t));
     return dropout(t, "dropout", t.add(x, position_embeddings(ctx, t, t.load().batch)));
 }
 

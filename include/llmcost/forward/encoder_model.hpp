@@ -64,8 +64,8 @@ constexpr void register_position_buffers(const layer_context& ctx, trace& t) {
 /// Sum of word, segment and position embeddings, followed by norm and dropout: (B, S, width).
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
     register_position_buffers(ctx, t);
-    const tensor words = word_embeddings(ctx, t);
-    const tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    const tensor x = t.add(tokens, segment_embeddings(ctx, t));
     return norm_embeddings(ctx, t, t.add(x, position_embeddings(ctx, t)));
 }
 constexpr tensor bert_embeddings(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
@@ -365,8 +365,8 @@ constexpr tensor score_in_lm_head(const layer_context& ctx, trace& t, const tens
 
 /// Sums embeddings of tokens, segments and positions; positions are added in place.
 constexpr tensor sum_embeddings_in_place(const layer_context& ctx, trace& t) {
-    const tensor words = word_embeddings(ctx, t);
-    tensor x = t.add(words, segment_embeddings(ctx, t));
+    const tensor tokens = word_embeddings(ctx, t);
+    tensor x = t.add(tokens, segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));
     return norm_embeddings(ctx, t, x);
 }
