@@ -25,18 +25,18 @@ namespace function {
 
 template <op Kind>
 void unary(trace& t, const arguments&, const operands& x) {
-    *x.out = t.unary(Kind, x[0]);
+    *x.out = t.unary(Kind, t.autocast_input(Kind, x[0]));
 }
 /// A binary operation of two tensors, or of a tensor and a number.
 template <op Kind>
 void binary(trace& t, const arguments& a, const operands& x) {
     if (x.count == 1) {
-        *x.out = t.unary(Kind, x[0]);
+        *x.out = t.unary(Kind, t.autocast_input(Kind, x[0]));
     } else if (a[1] != 0) {
         *x.out = x[0];
         t.apply_inplace(Kind, *x.out, x[1]);
     } else {
-        *x.out = t.binary(Kind, x[0], x[1]);
+        *x.out = t.binary(Kind, t.autocast_input(Kind, x[0]), x[1]);
     }
 }
 /// Conversion to float32. For integers, the result is always a new tensor.

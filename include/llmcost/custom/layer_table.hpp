@@ -111,7 +111,7 @@ void activation(trace& t, const arguments& a, const operands& x) {
     if (a[0] != 0)
         t.apply_inplace(Kind, *x.out);
     else
-        *x.out = t.unary(Kind, x[0]);
+        *x.out = t.unary(Kind, t.autocast_input(Kind, x[0]));
 }
 /// LeakyReLU. Its backward pass reads the input, or the output if it is in place (torch derivatives.yaml).
 void leaky_relu(trace& t, const arguments& a, const operands& x);

@@ -309,37 +309,52 @@ public:
     constexpr tensor mul_scalar(const tensor& a) { return unary(op::mul, a); }
     constexpr tensor div_scalar(const tensor& a) { return unary(op::div, a); }
     constexpr tensor neg(const tensor& a) { return unary(op::neg, a); }
-    constexpr tensor softplus(const tensor& a) { return unary(op::softplus, a); }
-    constexpr tensor exp(const tensor& a) { return unary(op::exp, a); }
+    constexpr tensor softplus(const tensor& a) { return unary(op::softplus, autocast_input(op::softplus, a)); }
+    constexpr tensor exp(const tensor& a) { return unary(op::exp, autocast_input(op::exp, a)); }
     constexpr tensor sigmoid(const tensor& a) { return unary(op::sigmoid, a); }
     /// `F.logsigmoid`. Its backward reads a second result of the same size.
     constexpr tensor log_sigmoid(const tensor& a);
     constexpr tensor silu(const tensor& a) { return unary(op::silu, a); }
     constexpr tensor tanh(const tensor& a) { return unary(op::tanh, a); }
-    constexpr tensor rsqrt(const tensor& a) { return unary(op::rsqrt, a); }
+    constexpr tensor rsqrt(const tensor& a) { return unary(op::rsqrt, autocast_input(op::rsqrt, a)); }
     /// `x ** exponent` with an integer from 0 to 16, by square-and-multiply.
     constexpr tensor pow(const tensor& a, unsigned exponent);
+    /// The input of an operation: with autocast on a CUDA device, some operations convert it to float32.
+    constexpr tensor autocast_input(op kind, const tensor& a) {
+        return needs_float32(kind, a) ? to(a, dtype::float32) : a;
+    }
     constexpr tensor unary(op kind, const tensor& a) {
-        return needs_float32(kind, a) ? unary_kernel(kind, to(a, dtype::float32)) : unary_kernel(kind, a);
+        tensor out = empty_like(a);
+        record_unary(kind, count(a.numel), {}, out, a);
+        return out;
     }
     constexpr tensor binary(op kind, const tensor& a, const tensor& b) {
-        return needs_float32(kind, a) ? binary_kernel(kind, to(a, dtype::float32), b) : binary_kernel(kind, a, b);
+        const tensor* const in[2] = {&a, &b};
+        tensor out;
+        set_elementwise_layout(in, 2, out);
+        out.type = promoted_dtype(a, b);
+        if (a.visible_pairs != 0) {
+            out.visible_pairs = a.visible_pairs;
+            out.numel = a.numel;
+        }
+        recorder_.record_op(kind, count(out.numel), {}, out, in, 2);
+        return out;
     }
 
     // ---- elementwise functions of one tensor, named as in PyTorch; a scalar operand has no tensor
 
-    constexpr tensor log(const tensor& a) { return unary(op::log, a); }
-    constexpr tensor log1p(const tensor& a) { return unary(op::log1p, a); }
+    constexpr tensor log(const tensor& a) { return unary(op::log, autocast_input(op::log, a)); }
+    constexpr tensor log1p(const tensor& a) { return unary(op::log1p, autocast_input(op::log1p, a)); }
     constexpr tensor sqrt(const tensor& a) { return unary(op::sqrt, a); }
-    constexpr tensor reciprocal(const tensor& a) { return unary(op::reciprocal, a); }
+    constexpr tensor reciprocal(const tensor& a) { return unary(op::reciprocal, autocast_input(op::reciprocal, a)); }
     constexpr tensor relu(const tensor& a) { return unary(op::relu, a); }
     constexpr tensor gelu(const tensor& a) { return unary(op::gelu, a); }
     constexpr tensor gelu_tanh(const tensor& a) { return unary(op::gelu_tanh, a); }
     constexpr tensor sin(const tensor& a) { return unary(op::sin, a); }
     constexpr tensor cos(const tensor& a) { return unary(op::cos, a); }
-    constexpr tensor acos(const tensor& a) { return unary(op::acos, a); }
+    constexpr tensor acos(const tensor& a) { return unary(op::acos, autocast_input(op::acos, a)); }
     constexpr tensor erf(const tensor& a) { return unary(op::erf, a); }
-    constexpr tensor expm1(const tensor& a) { return unary(op::expm1, a); }
+    constexpr tensor expm1(const tensor& a) { return unary(op::expm1, autocast_input(op::expm1, a)); }
     constexpr tensor clamp(const tensor& a) { return unary(op::clamp, a); }
     constexpr tensor hardswish(const tensor& a) { return unary(op::hardswish, a); }
     constexpr tensor hardsigmoid(const tensor& a) { return unary(op::hardsigmoid, a); }
@@ -354,11 +369,15 @@ public:
     constexpr tensor minimum_scalar(const tensor& a) { return unary(op::minimum, a); }
     constexpr tensor sub_scalar(const tensor& a) { return unary(op::sub, a); }
     /// x ** 0.5 and x ** -0.5.
-    constexpr tensor pow_half(const tensor& a) { return unary(op::root_power, a); }
-    constexpr tensor pow_minus_half(const tensor& a) { return unary(op::inverse_root_power, a); }
+    constexpr tensor pow_half(const tensor& a) { return unary(op::root_power, autocast_input(op::root_power, a)); }
+    constexpr tensor pow_minus_half(const tensor& a) {
+        return unary(op::inverse_root_power, autocast_input(op::inverse_root_power, a));
+    }
     /// x ** scalar or scalar ** x, with an exponent other than a small integer.
-    constexpr tensor pow_scalar(const tensor& a) { return unary(op::power, a); }
-    constexpr tensor pow(const tensor& base, const tensor& exponent) { return binary(op::power, base, exponent); }
+    constexpr tensor pow_scalar(const tensor& a) { return unary(op::power, autocast_input(op::power, a)); }
+    constexpr tensor pow(const tensor& base, const tensor& exponent) {
+        return binary(op::power, autocast_input(op::power, base), exponent);
+    }
     constexpr tensor complex_mul(const tensor& a, const tensor& b) { return binary(op::complex_mul, a, b); }
     constexpr tensor polar(const tensor& a, const tensor& angle) { return binary(op::polar, a, angle); }
 
@@ -388,15 +407,15 @@ public:
     }
     constexpr tensor amax(const tensor& a, int dim, bool keepdim = false) { return reduce(op::max, a, dim, keepdim); }
     constexpr tensor logsumexp(const tensor& a, int dim, bool keepdim = false) {
-        return reduce(op::logsumexp, a, dim, keepdim);
+        return reduce(op::logsumexp, autocast_input(op::logsumexp, a), dim, keepdim);
     }
     /// `Tensor.norm(p=2)`.
     constexpr tensor vector_norm(const tensor& a, int dim, bool keepdim = false) {
-        return reduce(op::vector_norm, a, dim, keepdim);
+        return reduce(op::vector_norm, autocast_input(op::vector_norm, a), dim, keepdim);
     }
     constexpr tensor cumsum(const tensor& a, int dim);
     /// Softmax over the last dimension. With causal scores, the row length is the number of visible keys.
-    constexpr tensor softmax(const tensor& a) { return row_op(op::softmax, a); }
+    constexpr tensor softmax(const tensor& a) { return row_op(op::softmax, autocast_input(op::softmax, a)); }
     /// Softmax over the last dimension, called as `Tensor.softmax` or `torch.softmax`.
     constexpr tensor softmax_method(const tensor& a);
     /// An elementwise operation, called by a PyTorch function of its own.
@@ -405,7 +424,9 @@ public:
         const function_call_guard call{recorder_, {spelled, in, 1}};
         return unary(kind, a);
     }
-    constexpr tensor log_softmax(const tensor& a) { return row_op(op::log_softmax, a); }
+    constexpr tensor log_softmax(const tensor& a) {
+        return row_op(op::log_softmax, autocast_input(op::log_softmax, a));
+    }
     /// `torch.log_softmax(dtype=a.dtype)`: autocast does not change the type.
     constexpr tensor log_softmax_of_type(const tensor& a) {
         tensor out = contiguous_like(a);
@@ -639,36 +660,12 @@ private:
         if (a.visible_pairs != 0) return count(num_elements(a.size, a.rank - 1));
         return count(a.numel / length(a, -1));
     }
-    constexpr tensor unary_kernel(op kind, const tensor& a) {
-        tensor out = empty_like(a);
-        record_unary(kind, count(a.numel), {}, out, a);
-        return out;
-    }
-    constexpr tensor binary_kernel(op kind, const tensor& a, const tensor& b) {
-        const tensor* const in[2] = {&a, &b};
-        tensor out;
-        set_elementwise_layout(in, 2, out);
-        out.type = promoted_dtype(a, b);
-        if (a.visible_pairs != 0) {
-            out.visible_pairs = a.visible_pairs;
-            out.numel = a.numel;
-        }
-        recorder_.record_op(kind, count(out.numel), {}, out, in, 2);
-        return out;
-    }
     constexpr tensor row_op(op kind, const tensor& a) {
-        return needs_float32(kind, a) ? row_kernel(kind, to(a, dtype::float32)) : row_kernel(kind, a);
-    }
-    constexpr tensor row_kernel(op kind, const tensor& a) {
         tensor out = contiguous_like(a);
         record_unary(kind, count(a.numel), rows_of(a), out, a);
         return out;
     }
     constexpr tensor reduce(op kind, const tensor& a, int dim, bool keepdim) {
-        return needs_float32(kind, a) ? reduction_kernel(kind, to(a, dtype::float32), dim, keepdim)
-                                      : reduction_kernel(kind, a, dim, keepdim);
-    }
-    constexpr tensor reduction_kernel(op kind, const tensor& a, int dim, bool keepdim) {
         const int d = a.normalize_dim(dim);
         tensor out = a;
         // these kernels convert the elements as they read them (ATen/native/ReduceOpsUtils.h, `make_reduction`)

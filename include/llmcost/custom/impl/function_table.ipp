@@ -25,7 +25,7 @@ LLMCOST_INLINE void as_float(trace& t, const arguments& a, const operands& x) {
 
 LLMCOST_INLINE void pow(trace& t, const arguments& a, const operands& x) {
     if (!a.has(0)) {
-        *x.out = t.unary(op::power, x[0]);
+        *x.out = t.unary(op::power, t.autocast_input(op::power, x[0]));
         return;
     }
     if (a[0] < 0) throw_description_error("negative exponents are not supported");
