@@ -76,7 +76,7 @@ struct rotary_table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
-        if (dim > 1) t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
+        t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         frequencies.update(t, dim);
         if (axes != rotary_axis_layout::one) return forward_multi_axis(t, t.load().batch, sequence);
         const tensor positions = t.full({1, sequence, 1});
@@ -119,7 +119,7 @@ struct complex_rotary_table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
-        if (dim > 1) t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
+        t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         frequencies.update(t, dim);
         const tensor angles = t.mul(t.full({1, sequence, 1}), trace::buffer({dim / 2}));
         const tensor ones = t.full({1, sequence, dim / 2});

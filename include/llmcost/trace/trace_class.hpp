@@ -121,7 +121,8 @@ public:
     template <Layer L, class... In>
     constexpr auto call(child_name name, const L& layer, const In&... in) {
         const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
-        if (recorder_.has_listener()) (record_module_input(in), ...);
+        if (recorder_.has_listener()) [[unlikely]]
+            (record_module_input(in), ...);
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -309,16 +310,20 @@ public:
     constexpr tensor mul_scalar(const tensor& a) { return unary(op::mul, a); }
     constexpr tensor div_scalar(const tensor& a) { return unary(op::div, a); }
     constexpr tensor neg(const tensor& a) { return unary(op::neg, a); }
-    constexpr tensor softplus(const tensor& a) { return unary(op::softplus, autocast_input(op::softplus, a)); }
-    constexpr tensor exp(const tensor& a) { return unary(op::exp, autocast_input(op::exp, a)); }
+    constexpr tensor softplus(const tensor& a) { return autocast_unary(op::softplus, a); }
+    constexpr tensor exp(const tensor& a) { return autocast_unary(op::exp, a); }
     constexpr tensor sigmoid(const tensor& a) { return unary(op::sigmoid, a); }
     /// `F.logsigmoid`. Its backward reads a second result of the same size.
     constexpr tensor log_sigmoid(const tensor& a);
     constexpr tensor silu(const tensor& a) { return unary(op::silu, a); }
     constexpr tensor tanh(const tensor& a) { return unary(op::tanh, a); }
-    constexpr tensor rsqrt(const tensor& a) { return unary(op::rsqrt, autocast_input(op::rsqrt, a)); }
+    constexpr tensor rsqrt(const tensor& a) { return autocast_unary(op::rsqrt, a); }
     /// `x ** exponent` with an integer from 0 to 16, by square-and-multiply.
     constexpr tensor pow(const tensor& a, unsigned exponent);
+    /// An elementwise operation that converts its input to float32 with autocast on a CUDA device.
+    constexpr tensor autocast_unary(op kind, const tensor& a) {
+        return needs_float32(kind, a) ? unary(kind, to(a, dtype::float32)) : unary(kind, a);
+    }
     /// The input of an operation: with autocast on a CUDA device, some operations convert it to float32.
     constexpr tensor autocast_input(op kind, const tensor& a) {
         return needs_float32(kind, a) ? to(a, dtype::float32) : a;
@@ -343,18 +348,18 @@ public:
 
     // ---- elementwise functions of one tensor, named as in PyTorch; a scalar operand has no tensor
 
-    constexpr tensor log(const tensor& a) { return unary(op::log, autocast_input(op::log, a)); }
-    constexpr tensor log1p(const tensor& a) { return unary(op::log1p, autocast_input(op::log1p, a)); }
+    constexpr tensor log(const tensor& a) { return autocast_unary(op::log, a); }
+    constexpr tensor log1p(const tensor& a) { return autocast_unary(op::log1p, a); }
     constexpr tensor sqrt(const tensor& a) { return unary(op::sqrt, a); }
-    constexpr tensor reciprocal(const tensor& a) { return unary(op::reciprocal, autocast_input(op::reciprocal, a)); }
+    constexpr tensor reciprocal(const tensor& a) { return autocast_unary(op::reciprocal, a); }
     constexpr tensor relu(const tensor& a) { return unary(op::relu, a); }
     constexpr tensor gelu(const tensor& a) { return unary(op::gelu, a); }
     constexpr tensor gelu_tanh(const tensor& a) { return unary(op::gelu_tanh, a); }
     constexpr tensor sin(const tensor& a) { return unary(op::sin, a); }
     constexpr tensor cos(const tensor& a) { return unary(op::cos, a); }
-    constexpr tensor acos(const tensor& a) { return unary(op::acos, autocast_input(op::acos, a)); }
+    constexpr tensor acos(const tensor& a) { return autocast_unary(op::acos, a); }
     constexpr tensor erf(const tensor& a) { return unary(op::erf, a); }
-    constexpr tensor expm1(const tensor& a) { return unary(op::expm1, autocast_input(op::expm1, a)); }
+    constexpr tensor expm1(const tensor& a) { return autocast_unary(op::expm1, a); }
     constexpr tensor clamp(const tensor& a) { return unary(op::clamp, a); }
     constexpr tensor hardswish(const tensor& a) { return unary(op::hardswish, a); }
     constexpr tensor hardsigmoid(const tensor& a) { return unary(op::hardsigmoid, a); }
@@ -369,12 +374,10 @@ public:
     constexpr tensor minimum_scalar(const tensor& a) { return unary(op::minimum, a); }
     constexpr tensor sub_scalar(const tensor& a) { return unary(op::sub, a); }
     /// x ** 0.5 and x ** -0.5.
-    constexpr tensor pow_half(const tensor& a) { return unary(op::root_power, autocast_input(op::root_power, a)); }
-    constexpr tensor pow_minus_half(const tensor& a) {
-        return unary(op::inverse_root_power, autocast_input(op::inverse_root_power, a));
-    }
+    constexpr tensor pow_half(const tensor& a) { return autocast_unary(op::root_power, a); }
+    constexpr tensor pow_minus_half(const tensor& a) { return autocast_unary(op::inverse_root_power, a); }
     /// x ** scalar or scalar ** x, with an exponent other than a small integer.
-    constexpr tensor pow_scalar(const tensor& a) { return unary(op::power, autocast_input(op::power, a)); }
+    constexpr tensor pow_scalar(const tensor& a) { return autocast_unary(op::power, a); }
     constexpr tensor pow(const tensor& base, const tensor& exponent) {
         return binary(op::power, autocast_input(op::power, base), exponent);
     }
@@ -415,7 +418,7 @@ public:
     }
     constexpr tensor cumsum(const tensor& a, int dim);
     /// Softmax over the last dimension. With causal scores, the row length is the number of visible keys.
-    constexpr tensor softmax(const tensor& a) { return row_op(op::softmax, autocast_input(op::softmax, a)); }
+    constexpr tensor softmax(const tensor& a) { return autocast_row_op(op::softmax, a); }
     /// Softmax over the last dimension, called as `Tensor.softmax` or `torch.softmax`.
     constexpr tensor softmax_method(const tensor& a);
     /// An elementwise operation, called by a PyTorch function of its own.
@@ -424,9 +427,7 @@ public:
         const function_call_guard call{recorder_, {spelled, in, 1}};
         return unary(kind, a);
     }
-    constexpr tensor log_softmax(const tensor& a) {
-        return row_op(op::log_softmax, autocast_input(op::log_softmax, a));
-    }
+    constexpr tensor log_softmax(const tensor& a) { return autocast_row_op(op::log_softmax, a); }
     /// `torch.log_softmax(dtype=a.dtype)`: autocast does not change the type.
     constexpr tensor log_softmax_of_type(const tensor& a) {
         tensor out = contiguous_like(a);
@@ -660,6 +661,9 @@ private:
         if (a.visible_pairs != 0) return count(num_elements(a.size, a.rank - 1));
         return count(a.numel / length(a, -1));
     }
+    constexpr tensor autocast_row_op(op kind, const tensor& a) {
+        return needs_float32(kind, a) ? row_op(kind, to(a, dtype::float32)) : row_op(kind, a);
+    }
     constexpr tensor row_op(op kind, const tensor& a) {
         tensor out = contiguous_like(a);
         record_unary(kind, count(a.numel), rows_of(a), out, a);
@@ -669,7 +673,8 @@ private:
         const int d = a.normalize_dim(dim);
         tensor out = a;
         // these kernels convert the elements as they read them (ATen/native/ReduceOpsUtils.h, `make_reduction`)
-        if ((kind == op::sum || kind == op::vector_norm) && load().has_cuda_autocast() && bits_of(a.type) < 32)
+        if (load().autocast && (kind == op::sum || kind == op::vector_norm) && load().has_cuda_autocast() &&
+            bits_of(a.type) < 32)
             out.type = dtype::float32;
         out.size[d] = 1;
         out = dense_like(out);
