@@ -25,21 +25,9 @@ namespace {
 
 /// Counts in the order of the recorded columns: primitives, OUT, WRITTEN, cache.
 std::vector<llmcost::count> recorded_counts(const llmcost::model_metrics& f) {
-    return {f.add,
-            f.mult,
-            f.div,
-            f.sqrt,
-            f.exp,
-            f.log,
-            f.tanh,
-            f.erf,
-            f.trig,
-            f.pow,
-            f.neg,
-            f.cmp,
-            f.module_output_elements,
-            f.written_elements,
-            f.cache_elements};
+    std::vector<llmcost::count> counts = columns_of(f);
+    counts.push_back(f.cache_elements);
+    return counts;
 }
 /// The counts of a forward pass.
 std::vector<llmcost::count> metrics_of(const llmcost::model& draft_head, llmcost::workload load) {

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,10 +51,16 @@ public:
     [[nodiscard]] const memory_bytes& now() const noexcept { return current_bytes_; }
 
 private:
+    /// The key of the blocks of a category and a size.
+    [[nodiscard]] static std::uint64_t block_key(memory_category category, std::uint64_t bytes) noexcept {
+        constexpr std::uint64_t max_categories = 16;
+        return bytes * max_categories + static_cast<std::uint64_t>(category);
+    }
+
     memory_timeline& out_;
     memory_bytes current_bytes_{};
     std::optional<caching_allocator> allocator_;
-    std::map<std::pair<memory_category, std::uint64_t>, std::vector<std::size_t>> blocks_;  ///< by category and size
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> blocks_;  ///< by `block_key`
     std::string_view operation_;
     std::uint64_t peak_since_snapshot_ = 0;  ///< the largest total since the last snapshot
     int step_ = 0;

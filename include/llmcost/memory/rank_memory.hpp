@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,18 +73,37 @@ struct rank_parameter {
 /// vllm/model_executor/layers/attention/mla_attention.py, `process_weights_after_loading` (`W_UK_T`, `W_UV`).
 [[nodiscard]] count engine_table_bytes(const model& shard, const workload& load, layer_range layers = all_layers);
 
-/// Bytes of a parameter of the whole model in a quantized checkpoint; null: all weights have one element type.
-using stored_parameter_bytes = std::function<count(const std::string& path)>;
-
 /// The memory of the ranks of a model in an inference engine.
 class rank_memory {
 public:
-    /// `stored_total`: bytes of all tensors of a quantized checkpoint. Bytes without a parameter are divided by the
-    /// number of devices. Throws: `description_error` if a pipeline has more stages than layers, or no layers with a KV
-    /// cache.
+    /// All weights have the element type of the workload.
+    ///
+    /// Throws: `description_error` if a pipeline has more stages than layers, or no layers with a KV cache.
     rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
-                const inference_sharding& sharding = {}, maybe<count> stored_total = {},
-                const stored_parameter_bytes& stored_bytes_of = {});
+                const inference_sharding& sharding = {});
+
+    /// The weights are those of a quantized checkpoint.
+    ///
+    /// `stored_total`: bytes of all its tensors. `stored_bytes_of(path)`: bytes of a parameter of the whole model.
+    /// Bytes without a parameter are divided by the number of devices.
+    template <class StoredBytes>
+    rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
+                const inference_sharding& sharding, count stored_total, const StoredBytes& stored_bytes_of)
+        : rank_memory(m, load, engine, sharding) {
+        has_own_weights_ = false;
+        if (sharding.world_size() == 1) {
+            stages_.front().weight_bytes = stored_total;
+            return;
+        }
+        std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+        count without_parameter = stored_total;
+        for (rank_parameter& p : parameters) {
+            const count stored = stored_bytes_of(p.path);
+            without_parameter = without_parameter > stored ? without_parameter - stored : count{};
+            p.rank_bytes = stored * p.rank_elements / p.elements;
+        }
+        set_weights(m, parameters, without_parameter);
+    }
 
     /// The model of one tensor-parallel rank.
     [[nodiscard]] const model& shard() const noexcept { return shard_; }
@@ -104,6 +122,9 @@ public:
                                                     std::uint64_t device_bytes) const;
 
 private:
+    /// Divides the weights among the stages. `without_parameter`: bytes of tensors that are no parameter.
+    void set_weights(const model& m, const std::vector<rank_parameter>& parameters, count without_parameter);
+
     struct stage_state {
         count weight_bytes;
         count table_bytes;

@@ -52,6 +52,10 @@ public:
     /// How often the current operations are repeated.
     [[nodiscard]] constexpr count multiplier() const noexcept { return multiplier_; }
     [[nodiscard]] constexpr bool is_not_executed() const noexcept { return not_executed_depth_ != 0; }
+    /// Whether a parameter that is declared now has no gradient in a training step.
+    [[nodiscard]] constexpr bool has_no_gradients() const noexcept {
+        return not_executed_depth_ != 0 && training_mode_depth_ == 0;
+    }
     /// Whether the cache is discarded after the pass.
     [[nodiscard]] constexpr bool discards_cache() const noexcept { return discarded_cache_depth_ != 0; }
     [[nodiscard]] constexpr bool is_training() const noexcept { return load_.training; }
@@ -87,6 +91,11 @@ public:
     struct not_executed_guard : scoped_value<int> {
         constexpr explicit not_executed_guard(recorder& r, bool is_enabled = true) noexcept
             : scoped_value(r.not_executed_depth_, r.not_executed_depth_ + int{is_enabled}) {}
+    };
+    /// While it lives, modules that are not executed run in training mode: auxiliary classifiers.
+    struct training_mode_guard : scoped_value<int> {
+        constexpr explicit training_mode_guard(recorder& r, bool is_enabled = true) noexcept
+            : scoped_value(r.training_mode_depth_, r.training_mode_depth_ + int{is_enabled}) {}
     };
     /// While it lives, results do not contribute to the loss: they are saved for backward, but have no backward.
     struct detach_guard : scoped_value<int> {
@@ -479,6 +488,7 @@ private:
     expert_share routed_{};
     std::int32_t last_parameter_id_ = tensor::no_storage_id;
     int not_executed_depth_ = 0;
+    int training_mode_depth_ = 0;
     int detach_depth_ = 0;
     int discarded_cache_depth_ = 0;
     bool is_in_scope_;

@@ -44,6 +44,7 @@ public:
 
     // guards of the recorder, so that model code names only `trace`
     using not_executed_guard = recorder::not_executed_guard;
+    using training_mode_guard = recorder::training_mode_guard;
     using detach_guard = recorder::detach_guard;
     using discarded_cache_guard = recorder::discarded_cache_guard;
     using shared_parameters_guard = recorder::shared_parameters_guard;

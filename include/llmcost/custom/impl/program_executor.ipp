@@ -157,6 +157,7 @@ LLMCOST_INLINE program_executor::produced_tensors program_executor::run_once(con
     input_description_.clear();
     const bool unasked = s.module_role == role::head && trace_.load().head == logits::none;
     const trace::not_executed_guard not_executed_guard{trace_, s.is_not_executed || unasked};
+    const trace::training_mode_guard training_mode{trace_, s.is_not_executed};
     const trace::shared_parameters_guard shared_parameters{trace_, s.reuses_parameters};
     std::vector<produced_tensors> in = gathered(s, f, x);
     std::vector<produced_tensors> out;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -167,6 +167,11 @@ public:
     }
 
 private:
+    /// The key of the copy of a tensor on a backend.
+    [[nodiscard]] static std::uint64_t copy_key(ggml_graph::tensor source, std::int32_t backend) noexcept {
+        return (static_cast<std::uint64_t>(source) << 32) | static_cast<std::uint32_t>(backend);
+    }
+
     using tensor = ggml_graph::tensor;
     /// A tensor of the scheduled graph, in the order of computation, and the backend that allocates it.
     struct step {
@@ -273,7 +278,7 @@ private:
             for (std::size_t k = 0; k < at(t).sources.size(); ++k) {
                 const tensor source = at(t).sources[k];
                 if (at(source).backend == backend) continue;
-                const auto [copy, is_new] = copies_.try_emplace({source, backend}, -1);
+                const auto [copy, is_new] = copies_.try_emplace(copy_key(source, backend), -1);
                 if (is_new) {
                     copy->second = add_copies(source);
                     splits.back().inputs.push_back(source);
@@ -291,7 +296,7 @@ private:
                 dependency.sources = {input};
                 nodes_.push_back(std::move(dependency));
                 steps_.push_back({static_cast<tensor>(nodes_.size()) - 1, at(input).backend});
-                steps_.push_back({copies_.at({input, current.backend}), current.backend});
+                steps_.push_back({copies_.at(copy_key(input, current.backend)), current.backend});
             }
             for (std::size_t i = current.begin; i < end; ++i) steps_.push_back({order_[i], at(order_[i]).backend});
         }
@@ -307,7 +312,7 @@ private:
             for (const range& current : splits)
                 for (const tensor input : current.inputs)
                     for (std::int32_t c = 0; c < backends_.num_copies; ++c)
-                        leaf_steps_.push_back({copies_.at({input, current.backend}) + c, current.backend});
+                        leaf_steps_.push_back({copies_.at(copy_key(input, current.backend)) + c, current.backend});
         }
         for (const tensor leaf : leaves_) leaf_steps_.push_back({leaf, at(leaf).backend});
     }
@@ -396,7 +401,7 @@ private:
     std::vector<tensor> order_;
     std::vector<tensor> leaves_;
     ggml_backends backends_;
-    std::map<std::pair<tensor, std::int32_t>, tensor> copies_;
+    std::unordered_map<std::uint64_t, tensor> copies_;  ///< by `copy_key`
     std::vector<step> steps_;
     std::vector<step> leaf_steps_;
     std::vector<allocation> allocations_;

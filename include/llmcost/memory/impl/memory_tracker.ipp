@@ -24,12 +24,12 @@ LLMCOST_INLINE void memory_tracker::begin(int step, std::string_view phase) {
 
 LLMCOST_INLINE void memory_tracker::allocate(memory_category category, std::uint64_t bytes) {
     const std::size_t block = allocate_block(category, bytes);
-    if (block != no_block) blocks_[{category, bytes}].push_back(block);
+    if (block != no_block) blocks_[block_key(category, bytes)].push_back(block);
 }
 
 LLMCOST_INLINE void memory_tracker::free(memory_category category, std::uint64_t bytes) {
     if (!allocator_ || bytes == 0) return free_block(category, bytes, no_block);
-    std::vector<std::size_t>& blocks = blocks_[{category, bytes}];
+    std::vector<std::size_t>& blocks = blocks_[block_key(category, bytes)];
     free_block(category, bytes, blocks.back());
     blocks.pop_back();
 }

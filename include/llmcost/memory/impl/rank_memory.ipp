@@ -170,40 +170,31 @@ LLMCOST_INLINE count engine_table_bytes(const model& shard, const workload& load
 }
 
 LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
-                                        const inference_sharding& sharding, maybe<count> stored_total,
-                                        const stored_parameter_bytes& stored_bytes_of)
+                                        const inference_sharding& sharding)
     : shard_(shard_of_rank(m, sharding.parallel, engine.vocabulary_multiple)),
       engine_(engine),
       sharding_(sharding),
       vocab_size_(m.config.vocab_size),
-      has_own_weights_(sharding.world_size() == 1 && !stored_total) {
+      has_own_weights_(sharding.world_size() == 1) {
     const std::int64_t num_stages = sharding.pipeline_parallel_size;
     if (num_stages > 1 && num_stages > m.config.num_hidden_layers)
         throw description_error("the pipeline has more stages than the model has layers");
     if (num_stages > 1 && detail::decoder_path_of(m, minimal_workload(m)).empty())
         throw description_error("a pipeline needs a model whose layers have a KV cache");
-
-    std::vector<count> weights(static_cast<std::size_t>(num_stages));
-    if (sharding.world_size() == 1) {
-        weights.front() = stored_total.value_or(count{});
-    } else {
-        std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
-        count without_parameter = stored_total.value_or(count{});
-        if (stored_bytes_of)
-            for (rank_parameter& p : parameters) {
-                const count stored = stored_bytes_of(p.path);
-                without_parameter = without_parameter > stored ? without_parameter - stored : count{};
-                p.rank_bytes = stored * p.rank_elements / p.elements;
-            }
-        weights = stage_weight_bytes(parameters, m, sharding);
-        for (count& bytes : weights) bytes += without_parameter / count(sharding.world_size());
-    }
     for (std::int64_t s = 0; s < num_stages; ++s) {
         const layer_range range = num_stages == 1 ? all_layers : layers(s);
-        stages_.push_back({.weight_bytes = weights[static_cast<std::size_t>(s)],
+        stages_.push_back({.weight_bytes = {},
                            .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range) : count{},
                            .pool = block_pool_of(shard_, load, engine, range)});
     }
+    if (!has_own_weights_) set_weights(m, rank_parameters_of(m, shard_, load), {});
+}
+
+LLMCOST_INLINE void rank_memory::set_weights(const model& m, const std::vector<rank_parameter>& parameters,
+                                             count without_parameter) {
+    const std::vector<count> weights = stage_weight_bytes(parameters, m, sharding_);
+    const count rest = without_parameter / count(sharding_.world_size());
+    for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].weight_bytes = weights[s] + rest;
 }
 
 LLMCOST_INLINE layer_range rank_memory::layers(std::int64_t stage) const {

@@ -63,7 +63,7 @@ LLMCOST_INLINE void tape_listener::on_parameter(const recorder& r, literal name,
     std::string path = path_of(name);
     if (!names_.declared(path, v, tied).fresh) return;
     out_.parameters.push_back({std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region()});
-    is_parameter_read_.push_back(r.is_not_executed());  // without gradient: no operation reads it
+    is_parameter_read_.push_back(r.has_no_gradients());  // no operation reads it
 }
 
 LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) {

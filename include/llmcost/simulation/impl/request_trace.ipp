@@ -10,12 +10,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
@@ -218,8 +219,8 @@ LLMCOST_INLINE request_trace read_request_trace(const std::string& path, std::in
     const auto refuse_size = [&](std::uintmax_t size) {
         if (size > maximum) throw error(errc::input, printable(path), "exceeds 1 GiB");
     };
-    std::error_code unknown;
-    if (const std::uintmax_t size = std::filesystem::file_size(path, unknown); !unknown) refuse_size(size);
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) refuse_size(static_cast<std::uintmax_t>(status.st_size));
     const std::string text = detail::read_regular_file(path, maximum + 1, printable(path));
     refuse_size(text.size());
     return detail::trace_reader(printable(path), block).read(text);
