@@ -16,15 +16,16 @@ using namespace llmcost::testing;
 
 // A tape hears every layer by itself, figures are sums over kinds of layers: two ways to the same bytes.
 TEST_CASE("what a tape keeps for backward is what is counted") {
-    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}}, [](const model& m,
-                                                                                           const workload& load) {
-        const training_run run = train(m, load, {.loss = training_loss::sum});
-        CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
-        CHECK(count(run.memory.peak_by_category[memory_category::parameters]) == count_model(m, load).weight_bytes);
-        CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
-        CHECK(run.memory.peak_by_category[memory_category::gradients] <=
-              run.memory.peak_by_category[memory_category::parameters]);
-    });
+    for_all(
+        {{.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true, .is_train_mode = true}},
+        [](const model& m, const workload& load) {
+            const training_run run = train(m, load, {.loss = training_loss::sum});
+            CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
+            CHECK(count(run.memory.peak_by_category[memory_category::parameters]) == count_model(m, load).weight_bytes);
+            CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
+            CHECK(run.memory.peak_by_category[memory_category::gradients] <=
+                  run.memory.peak_by_category[memory_category::parameters]);
+        });
 }
 
 TEST_CASE("a step's tensors take more, the larger the batch is") {

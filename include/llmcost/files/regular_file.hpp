@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -41,6 +42,9 @@ private:
 
 /// The first `maximum` bytes of a file. `is_complete` becomes false if reading fails.
 [[nodiscard]] std::string read_prefix(const open_file& file, std::size_t maximum, bool& is_complete);
+
+/// The size of the file at `path` in bytes; 0 if it is unknown.
+[[nodiscard]] std::uint64_t file_bytes(const std::string& path);
 
 /// The first `maximum` bytes of the regular file at `path`; throws `io` at `where` for a folder, a pipe, a device or
 /// nothing.

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,11 @@ LLMCOST_INLINE std::string read_prefix(const open_file& file, std::size_t maximu
         is_complete = size == 0;
         if (size <= 0) return text;
     }
+}
+
+LLMCOST_INLINE std::uint64_t file_bytes(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 LLMCOST_INLINE std::string read_regular_file(const std::string& path, std::size_t maximum,

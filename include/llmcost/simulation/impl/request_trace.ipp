@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
 #include <llmcost/simulation/request.hpp>
@@ -216,11 +214,10 @@ namespace llmcost {
 
 LLMCOST_INLINE request_trace read_request_trace(const std::string& path, std::int64_t block) {
     constexpr std::size_t maximum = std::size_t{1} << 30;
-    const auto refuse_size = [&](std::uintmax_t size) {
+    const auto refuse_size = [&](std::uint64_t size) {
         if (size > maximum) throw error(errc::input, printable(path), "exceeds 1 GiB");
     };
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) refuse_size(static_cast<std::uintmax_t>(status.st_size));
+    refuse_size(detail::file_bytes(path));
     const std::string text = detail::read_regular_file(path, maximum + 1, printable(path));
     refuse_size(text.size());
     return detail::trace_reader(printable(path), block).read(text);
