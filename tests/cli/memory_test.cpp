@@ -211,6 +211,9 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("memory --memory 0GB" + small), "expected a size from 1 byte"));
     CHECK(has(refused("memory --device h100 --memory 1GB" + small), "cannot be combined"));
     CHECK(has(refused("memory --engine vlm" + small), "no engine 'vlm'; nearest: vllm"));
+    CHECK(has(refused("memory --pp 99" + small), "--pp: "));
+    CHECK(has(refused("memory --tp 7" + small), "--tp: 7"));
+    CHECK(has(refused("memory --engine llama.cpp --tp 2" + small), "--tp: not supported with --engine llama.cpp"));
     CHECK(has(refused("fit" + small), "requires --device NAME or --memory SIZE"));
     CHECK(has(refused("fit --memory 1GB --optimizer sgd" + small), "--optimizer: requires --training"));
     CHECK(has(refused("fit --memory 1GB --training --engine vllm" + small),

@@ -34,7 +34,9 @@ LLMCOST_INLINE inference_sharding parse_sharding(const arguments& args, const mo
         throw_usage(option::ep.name, std::to_string(ep) + " does not divide the number of devices, " +
                                          std::to_string(parallel.world_size()) + " (--tp and --dp)");
     if (parallel.world_size() > 1) require_valid_parallelism(m, parallel);
-    return {.parallel = parallel, .pipeline_parallel_size = args.number(option::pp, 1)};
+    const std::int64_t num_stages = args.number(option::pp, 1);
+    require_stages(option::pp.name, m, num_stages);
+    return {.parallel = parallel, .pipeline_parallel_size = num_stages};
 }
 
 LLMCOST_INLINE rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
