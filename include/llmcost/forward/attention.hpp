@@ -85,7 +85,7 @@ constexpr void apply_rotary(const layer_context& ctx, trace& t, query_key_value&
     qkv.key = apply_rotary(ctx, t, qkv.key);
 }
 
-/// Appends keys and values to the KV cache. Afterwards they contain all T positions.
+/// The KV cache update: appends keys and values to the cache. Afterwards they contain all T positions.
 constexpr void update_kv_cache(const layer_context& ctx, trace& t, query_key_value& qkv) {
     qkv.key = update_kv_cache(t, qkv.key, ctx.inputs->pattern);
     qkv.value = update_kv_cache(t, qkv.value, ctx.inputs->pattern);

@@ -22,7 +22,7 @@ namespace llmcost::detail {
 ///  - Products of one module with the same input are merged: query, key and value; gate and up.
 ///  - Attention, experts and other fused parts are operators of their own.
 ///  - All operations in between form fusion groups. A group reads each external input once and writes external outputs.
-///  - A sharded model has a collective after each attention and MLP block.
+///  - A sharded model has a tensor-parallel all-reduce after each attention and MLP block.
 class fused_listener final : public module_listener {
 public:
     fused_listener(std::vector<model_kernel>& out, const execution& execution) : module_listener(out, execution) {}
