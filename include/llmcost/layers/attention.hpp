@@ -341,7 +341,11 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
                              .mult = products + pairs * count(3) + of_rows,
                              .exp = pairs});
     }
-    t.record_op(op::attention, {}, {}, out, in, 3);
+    if (t.load().cuda_capability > 0) {
+        const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, k.dim(1), pattern, k.dim(2))};
+        t.record_op(op::attention, {}, {}, out, in, 3);
+    } else
+        t.record_op(op::attention, {}, {}, out, in, 3);
     return out;
 }
 /// `scaled_dot_product_attention` with heads after positions, as in Transformers: (B, H, S, d) -> (B, S, H, d).

@@ -18,8 +18,8 @@ namespace llmcost::detail {
 /// Replays the backward of a tape: allocates and frees the gradients of tensors.
 class backward_replay : public forward_replay {
 protected:
-    backward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
-        : forward_replay(tape, plan, out), uses_(tape.parameters.size()) {}
+    backward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out, replay_observer* observer)
+        : forward_replay(tape, plan, out, observer), uses_(tape.parameters.size()) {}
     ~backward_replay() = default;
 
     /// Frees saved tensors of nodes that no gradient reaches, together with the model outputs.
@@ -64,10 +64,10 @@ private:
     [[nodiscard]] std::uint64_t bias_sum_bytes(const tape_node& n, const tape_edge& e) const;
     /// Stores the gradient of a view until those of the other views arrive.
     void store_view_gradient(tensor_state& state, std::int32_t g);
-    void combine_view_gradients(tensor_state& state, std::uint64_t total_bytes);
+    void combine_view_gradients(tensor_state& state, const tape_tensor& source, std::uint64_t element_bits);
     void free_view_gradients(tensor_state& state);
     /// Adds two gradients of one tensor, in place if the first one has no other references.
-    void accumulate(std::int32_t& place, std::int32_t g);
+    void accumulate(std::int32_t& place, std::int32_t g, std::uint64_t element_bits);
     void accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g);
     /// A gradient that forward computed and saved. Its memory is released when it is passed on.
     std::int32_t saved_gradient(const tape_edge& e) { return allocate_gradient(e.bytes, category::activations); }

@@ -10,6 +10,7 @@
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/memory_tracker.hpp>
 #include <llmcost/memory/parameter_sharding.hpp>
+#include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/trace/ops.hpp>
@@ -42,7 +43,7 @@ protected:
         std::vector<std::int32_t> offloaded_arguments{};  ///< arguments that are stored in host memory
     };
 
-    forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out);
+    forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out, replay_observer* observer);
     ~forward_replay() = default;
 
     /// Records a snapshot at the end of a layer.
@@ -100,9 +101,18 @@ protected:
     void recompute(recompute_region& r);
     void free_region_arguments(const recompute_region& r);
 
+    /// The observer in the last pass of the last step; otherwise null.
+    [[nodiscard]] replay_observer* observer() const noexcept {
+        return step_ == plan_.num_steps && is_last_pass_ ? observer_ : nullptr;
+    }
+    [[nodiscard]] std::int32_t index_of(const tape_node& n) const noexcept {
+        return static_cast<std::int32_t>(&n - tape_.nodes.data());
+    }
+
     const tape& tape_;
     const training_schedule& plan_;
     memory_timeline& out_;
+    replay_observer* observer_;
     memory_tracker tracker_;
     std::unique_ptr<parameter_sharding> parameters_;
     std::vector<tensor_state> tensor_states_;

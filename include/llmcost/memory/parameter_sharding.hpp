@@ -10,6 +10,7 @@
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/memory_tracker.hpp>
 #include <llmcost/memory/optimizer_step.hpp>
+#include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 
@@ -44,6 +45,8 @@ public:
     /// Called when a parameter's gradient is complete and its temporaries are freed.
     void on_parameter_gradient(std::int32_t parameter);
     void optimizer_step();
+    /// Reports the optimizer steps from now on; null: none.
+    void set_observer(replay_observer* observer) noexcept { observer_ = observer; }
     virtual void zero_gradients();
 
 protected:
@@ -90,6 +93,7 @@ protected:
     std::uint64_t stored_gradient_bytes_ = 0;  ///< bytes of gradients that are freed after the step
 
 private:
+    replay_observer* observer_ = nullptr;
     const tape_parameter* pending_parameter_ = nullptr;  ///< has a gradient and is updated when the next one arrives
     bool has_stepped_ = false;
 };

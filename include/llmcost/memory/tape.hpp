@@ -28,6 +28,7 @@ struct tape_tensor {
     std::int32_t last_read = -1;       ///< index of the last node that reads it
     bool requires_grad = false;
     bool is_cached = false;
+    bool is_sliced = false;  ///< the gradients of its views are padded with zeros and added, not concatenated
 };
 
 /// A parameter: its name, its bytes and whether it is trained.
@@ -72,11 +73,22 @@ struct tape_node {
     std::vector<std::int32_t> saved{};  ///< indices of saved tensors
 };
 
+/// The tensors of an operation, with their sizes and strides.
+struct tape_operands {
+    std::vector<tensor> inputs;  ///< in the order of `tape_node::inputs`, without the arguments of modules
+    tensor output{};
+    count work{};              ///< as in `operation::work`
+    std::int32_t module = -1;  ///< index in `tape::modules` of the module that executes it
+    bool is_causal = false;    ///< of fused attention
+};
+
 /// A forward pass as autograd records it: all operations in order, with their inputs, outputs and saved tensors.
 struct tape {
     std::vector<tape_tensor> tensors;
     std::vector<tape_parameter> parameters;
     std::vector<tape_node> nodes;
+    std::vector<tape_operands> operands{};  ///< by node, if the listener records them
+    std::vector<std::string> modules{};     ///< paths of the modules that execute operations, with the operands
     /// paths of the modules that activation checkpointing wraps: outermost list items
     std::vector<std::string> regions;
     std::vector<fused_kernel> kernels{};  ///< attention, index selection and experts, which engines run as one kernel
@@ -91,7 +103,8 @@ namespace detail {
 /// Records a tape from a trace.
 class tape_listener final : public listener {
 public:
-    explicit tape_listener(tape& out) : out_(out) {}
+    /// `records_operands`: also fills `tape::operands` and `tape::modules`.
+    explicit tape_listener(tape& out, bool records_operands = false) : out_(out), records_operands_(records_operands) {}
 
     void on_module_enter(const recorder&, const module_info& m) override;
     void on_module_leave(const recorder&, const module_info&) override;
@@ -105,9 +118,13 @@ public:
     void on_cache_append(const recorder&, const tensor& v) override {
         if (const std::int32_t t = tensor_id(v); t >= 0) out_.tensors[static_cast<std::size_t>(t)].is_cached = true;
     }
+    void on_slice(const recorder&, const tensor& source) override {
+        if (source.is_stored()) out_.tensors[static_cast<std::size_t>(tensor_id(source))].is_sliced = true;
+    }
     void on_buffer(const recorder&, count bytes) override { out_.buffer_bytes += bytes.to_64(); }
     void on_parameter_read(const recorder&, const tensor& v) override {
         pending_parameter_edges_.push_back(edge_to(v));
+        if (records_operands_) pending_parameters_.push_back(v);
     }
     void on_tensor_saved(const recorder&, const tensor& v) override { saved_.push_back(v); }
     void on_bytes_saved(const recorder& r, count bytes) override {
@@ -156,17 +173,23 @@ private:
     [[nodiscard]] tape_edge edge_to(const tensor& v);
     void read(std::int32_t parameter, tape_node& producer);
 
+    /// Records the tensors of the next node.
+    void record_operands(const tensor* const* inputs, int input_count, const tensor& output, count work);
+
     tape& out_;
+    bool records_operands_;
     std::vector<open_module> open_;
     std::string path_;
     int list_depth_ = 0;
     std::vector<fused_kernel_kind> open_kernels_;
     int attention_depth_ = 0;
     int kernel_depth_ = 0;
+    bool is_causal_ = false;                    ///< of the last fused kernel
     std::vector<std::int32_t> tensor_indices_;  ///< tensor index by storage id
     parameter_names names_;
     std::vector<bool> is_parameter_read_;
     std::vector<tape_edge> pending_parameter_edges_;
+    std::vector<tensor> pending_parameters_;  ///< of `pending_parameter_edges_`, with the operands
     std::vector<tensor> saved_;
     count flops_{};  ///< total of the trace up to the last product
     std::uint64_t saved_extra_bytes_ = 0, saved_integer_bytes_ = 0, num_runs_ = 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/memory/backward_replay.hpp>
+#include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 
@@ -13,16 +14,17 @@ namespace detail {
 /// Replays a tape over several training steps.
 class tape_replay final : private backward_replay {
 public:
-    tape_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
-        : backward_replay(tape, plan, out) {}
+    tape_replay(const tape& tape, const training_schedule& plan, memory_timeline& out, replay_observer* observer)
+        : backward_replay(tape, plan, out, observer) {}
 
     void replay();
 };
 
 }  // namespace detail
 
-/// Memory of training over `plan.num_steps` steps.
-[[nodiscard]] memory_timeline replay_training(const tape& pass, const training_schedule& plan);
+/// Memory of training over `plan.num_steps` steps. The observer receives the last pass of the last step.
+[[nodiscard]] memory_timeline replay_training(const tape& pass, const training_schedule& plan,
+                                              replay_observer* observer = nullptr);
 
 }  // namespace llmcost
 

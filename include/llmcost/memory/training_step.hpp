@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/dtype.hpp>
@@ -14,6 +16,7 @@
 #include <llmcost/memory/quantization.hpp>
 #include <llmcost/memory/quantized_base_model.hpp>
 #include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/timeline.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/tensor.hpp>
@@ -56,6 +59,17 @@ constexpr tensor compute_loss(const model& m, trace& t, const tensor& scores, tr
     return loss == training_loss::labels ? t.call("loss", detail::loss_of(m), scores)
                                          : t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
 }
+
+/// A recorded pass and the plan of its replay.
+struct recorded_training {
+    tape pass{};
+    training_plan plan{};
+    training_run run{};  ///< without its memory
+};
+
+/// Records the forward pass and loss of a training step. `records_operands`: with `tape::operands`.
+[[nodiscard]] recorded_training record_training(const model& m, const workload& load, training_plan plan,
+                                                bool records_operands = false);
 
 /// Simulates training. The memory is exact for the tensors that PyTorch holds when it runs the reference.
 [[nodiscard]] training_run train(const model& m, const workload& load, training_plan plan);

@@ -130,6 +130,8 @@ public:
     virtual void on_backward_read(const recorder&, const tensor&) {}
     /// `part` was written into `destination`, so its gradient is a slice of the gradient of `destination`.
     virtual void on_slice_written(const recorder&, const tensor& /*destination*/, const tensor& /*part*/) {}
+    /// Gradients of slices of `source` are padded with zeros and added.
+    virtual void on_slice(const recorder&, const tensor& /*source*/) {}
     /// The tensors saved by the next operation are gradients.
     virtual void on_gradients_saved() {}
     virtual void on_cache_append(const recorder&, const tensor&) {}

@@ -296,6 +296,7 @@ public:
     constexpr tensor slice_with_gradient(const tensor& source, const tensor& part, std::int64_t num_reads = 1) {
         const count n(num_reads);
         if (source.requires_grad) {
+            if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_slice(*this, source);
             add_backward_cost({.add = num_real_numbers(source) * n});
             count_gradient_sum(part, multiplier_ * n);
         }

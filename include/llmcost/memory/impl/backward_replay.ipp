@@ -97,7 +97,8 @@ LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
     const std::string_view name = op_cost_of(n.kind).name;
     tracker_.set_operation(name);
     allocate_cublas_workspace(n, has_backward_workspace_);
-    combine_view_gradients(state_of(n.output), tensor_state_of(n.output).bytes);
+    combine_view_gradients(state_of(n.output), tensor_state_of(n.output), n.element_bits);
+    if (observer() != nullptr) observer()->on_backward(index_of(n));
     const std::int32_t arrived = state_of(n.output).gradient;
     state_of(n.output).gradient = -1;
     input_gradients_.clear();
@@ -122,7 +123,7 @@ LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
         if (e.bytes < tensor_state_of(e.tensor).bytes)
             store_view_gradient(state_of(e.tensor), input_gradients_[i]);
         else
-            accumulate(state_of(e.tensor).gradient, input_gradients_[i]);
+            accumulate(state_of(e.tensor).gradient, input_gradients_[i], n.element_bits);
     }
     // the bias of a product is its first input (derivatives.yaml, `addmm`)
     const bool is_product = op_cost_of(n.kind).torch_flops != 0;
@@ -148,6 +149,9 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
         backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes
             ? n.output_bytes
             : e.bytes;
+    if (observer() != nullptr)
+        observer()->on_gradient(index_of(n), static_cast<std::size_t>(&e - n.inputs.data()), computed_bytes,
+                                std::min(computed_bytes, target_bytes));
     const std::uint64_t formula = formula_bytes(n, e);
     tracker_.allocate(category::temporaries, formula);
     const std::int32_t unreduced_gradient =
@@ -199,9 +203,16 @@ LLMCOST_INLINE void backward_replay::store_view_gradient(tensor_state& state, st
     state.view_gradients.push_back(g);
 }
 
-LLMCOST_INLINE void backward_replay::combine_view_gradients(tensor_state& state, std::uint64_t total_bytes) {
+LLMCOST_INLINE void backward_replay::combine_view_gradients(tensor_state& state, const tape_tensor& source,
+                                                            std::uint64_t element_bits) {
     if (state.view_gradients.empty()) return;
-    accumulate(state.gradient, allocate_gradient(total_bytes));
+    if (observer() != nullptr) {
+        std::vector<std::uint64_t> views;
+        for (const std::int32_t g : state.view_gradients)
+            views.push_back(gradients_[static_cast<std::size_t>(g)].bytes);
+        observer()->on_view_gradients(views, source.bytes, element_bits, source.is_sliced);
+    }
+    accumulate(state.gradient, allocate_gradient(source.bytes), element_bits);
     tracker_.update_peak("cat");
     free_view_gradients(state);
 }
@@ -211,12 +222,13 @@ LLMCOST_INLINE void backward_replay::free_view_gradients(tensor_state& state) {
     state.view_gradients.clear();
 }
 
-LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_t g) {
+LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_t g, std::uint64_t element_bits) {
     if (place < 0) {
         place = g;
         return;
     }
     gradient_buffer& first = gradients_[static_cast<std::size_t>(place)];
+    if (observer() != nullptr) observer()->on_gradient_sum(first.bytes, element_bits);
     if (first.num_references > 1 || first.is_view) {
         const std::int32_t sum = allocate_gradient(first.bytes);
         tracker_.update_peak("add");
@@ -228,11 +240,13 @@ LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_
 
 LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g) {
     parameter_gradient& use = uses_[static_cast<std::size_t>(parameter)];
-    accumulate(use.gradient, g);
+    const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(parameter)];
+    accumulate(use.gradient, g, 8 * p.bytes / std::max<std::uint64_t>(p.elements, 1));
     if (--use.num_pending > 0) return;
     parameters_->before_gradient();
     release_gradient(use.gradient);
     use.gradient = -1;
+    if (observer() != nullptr) observer()->on_parameter_gradient(parameter, plan_.gradient_accumulation_steps > 1);
     parameters_->on_parameter_gradient(parameter);
 }
 

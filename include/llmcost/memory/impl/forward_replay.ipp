@@ -40,10 +40,12 @@ namespace llmcost::detail {
     return std::make_unique<parameter_sharding>(tape, plan, out, tracker);
 }
 
-LLMCOST_INLINE forward_replay::forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out)
+LLMCOST_INLINE forward_replay::forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out,
+                                              replay_observer* observer)
     : tape_(tape),
       plan_(plan),
       out_(out),
+      observer_(observer),
       tracker_(out, plan.cuda_capability > 0 && plan.data_parallel_size == 1),
       parameters_(make_parameter_sharding(tape, plan, out, tracker_)),
       tensor_states_(tape.tensors.size()),
@@ -87,6 +89,7 @@ LLMCOST_INLINE void forward_replay::forward() {
         const tape_node& n = tape_.nodes[i];
         tracker_.set_operation(op_cost_of(n.kind).name);
         if (n.region >= 0 && (i == 0 || tape_.nodes[i - 1].region != n.region)) parameters_->pre_forward(n.region);
+        if (replay_observer* const o = observer()) o->on_forward(static_cast<std::int32_t>(i), false);
         allocate(n.output);
         allocate_cublas_workspace(n, has_forward_workspace_);
         tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
@@ -213,6 +216,7 @@ LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
         tracker_.set_operation(op_cost_of(n.kind).name);
         const bool runs = i < r.early_stop_node || std::ranges::find(n.saved, n.output) != n.saved.end();
         if (runs) {
+            if (replay_observer* const o = observer()) o->on_forward(i, true);
             allocate(n.output);
             tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
             out_.recomputed_flops += is_first_pass_ ? n.torch_flops : 0;

@@ -130,6 +130,7 @@ LLMCOST_INLINE std::vector<tape_parameter> parameter_sharding::optimizer_paramet
 }
 
 LLMCOST_INLINE void parameter_sharding::step(const std::vector<tape_parameter>& parameters, bool first) {
+    if (observer_ != nullptr) observer_->on_optimizer_step(parameters);
     if (first) count_optimizer_flops(parameters);
     const optimizer_memory m = compute_optimizer_memory(*plan_.optimizer, plan_.galore_rank, parameters, first);
     if (tracker_.has_caching_allocator() && !plan_.offloads_optimizer) return step_by_tensor(parameters, m, first);
@@ -168,6 +169,7 @@ LLMCOST_INLINE void parameter_sharding::count_optimizer_flops(const std::vector<
 
 LLMCOST_INLINE void parameter_sharding::step_in_backward(const tape_parameter& p) {
     parameter_state& s = state(p);
+    if (observer_ != nullptr) observer_->on_optimizer_step({p});
     if (plan_.optimizer->steps_at_next_gradient) {
         if (!s.has_state) {
             count_optimizer_flops({p});

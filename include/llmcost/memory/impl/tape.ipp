@@ -103,6 +103,7 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
     n.forward_temporary_bytes = forward_temporary_bytes_;
     n.backward_temporary_bytes = backward_temporary_bytes_;
     for (const tape_edge& e : n.inputs) mark_read(e);
+    record_operands(o.inputs, o.input_count, o.output, o.work);
     pending_parameter_edges_.clear();
     saved_.clear();
     saved_extra_bytes_ = saved_integer_bytes_ = 0;
@@ -124,12 +125,14 @@ LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const t
         made.saved_view_bytes += bytes_of(v, v.numel) * num_runs_;
     }
     for (const tape_edge& e : made.inputs) mark_read(e);
+    record_operands(in, n, out, {});
     saved_.clear();
     out_.nodes.push_back(std::move(made));
 }
 
 LLMCOST_INLINE void tape_listener::on_fused_kernel_begin(const recorder&, const fused_kernel& part) {
     open_kernels_.push_back(part.kind);
+    is_causal_ = part.is_causal;
     if (is_attention(part.kind) && attention_depth_++ == 0) ++out_.num_attentions;
     if (is_engine_kernel(part.kind) && kernel_depth_++ == 0) out_.kernels.push_back(part);
 }
@@ -159,6 +162,22 @@ LLMCOST_INLINE std::int32_t tape_listener::tensor_id(const tensor& v, std::int32
     if (!v.is_stored()) return -1;
     const auto s = static_cast<std::size_t>(v.storage_id);
     return s >= tensor_indices_.size() || tensor_indices_[s] < 0 ? add_tensor(v, producer) : tensor_indices_[s];
+}
+
+LLMCOST_INLINE void tape_listener::record_operands(const tensor* const* inputs, int input_count, const tensor& output,
+                                                    count work) {
+    if (!records_operands_) return;
+    tape_operands made;
+    made.inputs.reserve(static_cast<std::size_t>(input_count) + pending_parameters_.size());
+    for (int i = 0; i < input_count; ++i) made.inputs.push_back(*inputs[i]);
+    for (const tensor& v : pending_parameters_) made.inputs.push_back(v);
+    pending_parameters_.clear();
+    made.output = output;
+    made.work = work;
+    made.is_causal = is_causal_;
+    if (out_.modules.empty() || out_.modules.back() != path_) out_.modules.push_back(path_);
+    made.module = static_cast<std::int32_t>(out_.modules.size()) - 1;
+    out_.operands.push_back(std::move(made));
 }
 
 LLMCOST_INLINE void tape_listener::set(std::vector<std::int32_t>& in, std::size_t index, std::int32_t to) {

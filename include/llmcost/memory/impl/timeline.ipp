@@ -23,6 +23,7 @@ LLMCOST_INLINE void tape_replay::replay() {
         for (int pass = 1; pass <= passes; ++pass) {
             is_first_pass_ = step_ == 1 && pass == 1;
             is_last_pass_ = pass == passes;
+            parameters_->set_observer(observer());
             forward();
             out_.after_forward = tracker_.now();
             free_unreached_outputs();
@@ -41,9 +42,10 @@ LLMCOST_INLINE void tape_replay::replay() {
 
 namespace llmcost {
 
-LLMCOST_INLINE memory_timeline replay_training(const tape& pass, const training_schedule& plan) {
+LLMCOST_INLINE memory_timeline replay_training(const tape& pass, const training_schedule& plan,
+                                              replay_observer* observer) {
     memory_timeline out;
-    detail::tape_replay(pass, plan, out).replay();
+    detail::tape_replay(pass, plan, out, observer).replay();
     return out;
 }
 

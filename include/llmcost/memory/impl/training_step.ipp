@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/count.hpp>
@@ -60,7 +61,7 @@ namespace llmcost {
 
 /// Records the forward pass and loss of a model as autograd does.
 [[nodiscard]] LLMCOST_INLINE tape record_training_tape(const model& m, workload load, const training_plan& plan,
-                                                       training_run& run) {
+                                                       training_run& run, bool records_operands) {
     load.training = true;
     load.is_train_mode = true;
     load.recomputes_layers = plan.schedule.recompute == recompute_mode::full;
@@ -68,7 +69,7 @@ namespace llmcost {
     const storage_types types = storage_types_of(m, load);
     const bool adapted = plan.adapter_config.kind != adapter_kind::none;
     tape out;
-    detail::tape_listener listener{out};
+    detail::tape_listener listener{out, records_operands};
     const bool has_adapter_modules = adapted && plan.adapter_config.kind != adapter_kind::frozen;
     adapter_policy policy{plan.adapter_config, m,
                           has_adapter_modules && plan.schedule.recompute == recompute_mode::full};
@@ -105,17 +106,24 @@ namespace llmcost {
     return integers(load.batch, load.sequence) * (labels ? 2 : 1);
 }
 
-LLMCOST_INLINE training_run train(const model& m, const workload& load, training_plan plan) {
-    training_run out;
-    tape pass = record_training_tape(m, load, plan, out);
+LLMCOST_INLINE recorded_training record_training(const model& m, const workload& load, training_plan plan,
+                                                 bool records_operands) {
+    recorded_training out;
+    out.pass = record_training_tape(m, load, plan, out.run, records_operands);
     const dtype weights = storage_types_of(m, load).weights;
     if (!plan.base_quantization.none())
-        store_quantized(pass, quantized_weights(m, plan.base_quantization, weights), weights);
+        store_quantized(out.pass, quantized_weights(m, plan.base_quantization, weights), weights);
     plan.schedule.input_bytes = integer_inputs(m, load, plan.loss);
     plan.schedule.cuda_capability = load.cuda_capability;
-    out.memory = replay_training(pass, plan.schedule);
-    out.has_attention_shape = pass.num_attentions > 0;
+    out.run.has_attention_shape = out.pass.num_attentions > 0;
+    out.plan = std::move(plan);
     return out;
+}
+
+LLMCOST_INLINE training_run train(const model& m, const workload& load, training_plan plan) {
+    recorded_training recorded = record_training(m, load, std::move(plan));
+    recorded.run.memory = replay_training(recorded.pass, recorded.plan.schedule);
+    return std::move(recorded.run);
 }
 
 }  // namespace llmcost

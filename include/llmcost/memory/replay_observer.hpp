@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <llmcost/memory/tape.hpp>
+
+namespace llmcost {
+
+/// Observer of the last replayed training step: receives the operations that PyTorch executes, in their order.
+///
+/// Nodes and their inputs are indices in `tape::nodes` and `tape_node::inputs`.
+class replay_observer {
+public:
+    /// The forward of a node; `is_recomputed`: its second execution, in backward.
+    virtual void on_forward(std::int32_t /*node*/, bool /*is_recomputed*/) {}
+    /// The backward of a node begins. The gradients of its inputs follow.
+    virtual void on_backward(std::int32_t /*node*/) {}
+    /// Backward computes the gradient of an input, in `computed_bytes`, and sums it to `gradient_bytes` if it is larger
+    /// than the input.
+    virtual void on_gradient(std::int32_t /*node*/, std::size_t /*input*/, std::uint64_t /*computed_bytes*/,
+                             std::uint64_t /*gradient_bytes*/) {}
+    /// Two gradients are added.
+    virtual void on_gradient_sum(std::uint64_t /*bytes*/, std::uint64_t /*element_bits*/) {}
+    /// The gradients of the views of a tensor become its gradient: those of slices are padded with zeros and added,
+    /// those of a `split`, `chunk` or `unbind` are concatenated.
+    virtual void on_view_gradients(const std::vector<std::uint64_t>& /*view_bytes*/, std::uint64_t /*tensor_bytes*/,
+                                   std::uint64_t /*element_bits*/, bool /*is_sliced*/) {}
+    /// The gradient of a parameter is complete; `is_accumulated`: it is added to that of an earlier pass.
+    virtual void on_parameter_gradient(std::int32_t /*parameter*/, bool /*is_accumulated*/) {}
+    /// The optimizer updates parameters; their bytes are those of the master weights, if there are any.
+    virtual void on_optimizer_step(const std::vector<tape_parameter>& /*parameters*/) {}
+
+protected:
+    ~replay_observer() = default;
+};
+
+}  // namespace llmcost

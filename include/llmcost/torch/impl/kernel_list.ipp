@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/torch/kernel_list.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/timeline.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_table.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/tensor.hpp>
+
+namespace llmcost::detail {
+
+/// The float type of an element size.
+[[nodiscard]] LLMCOST_INLINE dtype float_type_of(std::uint64_t element_bits) noexcept {
+    return element_bits >= 64 ? dtype::float64 : element_bits >= 32 ? dtype::float32 : dtype::bfloat16;
+}
+
+/// Bytes of the distinct elements of a tensor.
+[[nodiscard]] LLMCOST_INLINE std::uint64_t unique_bytes(const tensor& v) {
+    return v.unique_numel() * static_cast<std::uint64_t>(bits_of(v.type)) / 8;
+}
+
+[[nodiscard]] LLMCOST_INLINE shape shape_of(const tensor& v) noexcept {
+    shape s;
+    s.rank = v.rank;
+    for (int i = 0; i < v.rank; ++i) s.size[i] = v.size[i];
+    return s;
+}
+
+/// The class of an elementwise kernel.
+///
+/// Source: aten/src/ATen/native/cuda/CUDALoops.cuh, `gpu_kernel_impl`: contiguous operands of one type are vectorized,
+/// contiguous operands of several types are cast in an unrolled kernel, others compute an offset per operand.
+[[nodiscard]] LLMCOST_INLINE torch_kernel_kind elementwise_kind(const std::vector<tensor>& inputs, const tensor& out) {
+    bool is_strided = false, is_cast = false;
+    for (const tensor& v : inputs) {
+        if (v.rank == 0 || v.numel <= 1) continue;
+        is_cast = is_cast || v.type != out.type;
+        bool same = v.rank == out.rank;
+        for (int i = 0; same && i < v.rank; ++i)
+            same = v.size[i] == out.size[i] && (v.size[i] == 1 || v.stride[i] == out.stride[i]);
+        is_strided = is_strided || !same || v.unique_numel() != v.numel;
+    }
+    return is_strided ? torch_kernel_kind::elementwise_strided
+           : is_cast  ? torch_kernel_kind::elementwise_cast
+                      : torch_kernel_kind::elementwise;
+}
+
+/// The dimensions of a product from its operands: FLOPs = 2 · batch · rows · columns · inner.
+struct product_sizes {
+    std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
+};
+[[nodiscard]] LLMCOST_INLINE product_sizes product_sizes_of(const tensor& out, std::uint64_t flops, bool is_batched) {
+    product_sizes s;
+    const auto elements = static_cast<std::int64_t>(out.numel);
+    if (elements == 0 || out.rank == 0) return s;
+    s.inner = static_cast<std::int64_t>(flops) / 2 / elements;
+    s.columns = out.dim(-1);
+    s.rows = is_batched && out.rank > 1 ? out.dim(-2) : elements / std::max<std::int64_t>(s.columns, 1);
+    s.batch = elements / std::max<std::int64_t>(s.rows * s.columns, 1);
+    return s;
+}
+
+/// Columns and rows of a reduction or norm over the last dimension of a tensor.
+LLMCOST_INLINE void set_rows(torch_kernel& k, const tensor& v) {
+    k.columns = v.rank > 0 ? v.dim(-1) : 1;
+    k.rows = static_cast<std::int64_t>(v.numel) / std::max<std::int64_t>(k.columns, 1);
+}
+
+LLMCOST_INLINE void add_operand(torch_kernel& k, const shape& s) {
+    if (k.num_operands < 3) k.operands[k.num_operands++] = s;
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE torch_kernel& kernel_listener::add(literal name, torch_kernel_kind kind, std::uint64_t bytes_read,
+                                                  std::uint64_t bytes_written) {
+    torch_kernel k;
+    k.name = name;
+    k.kind = kind;
+    k.phase = phase_;
+    k.node = node_;
+    k.bytes_read = bytes_read;
+    k.bytes_written = bytes_written;
+    kernels.push_back(k);
+    return kernels.back();
+}
+
+LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recomputed) {
+    phase_ = is_recomputed ? step_phase::recompute : step_phase::forward;
+    node_ = node;
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    if (n.is_autograd_function || operands.output.numel == 0) return;
+    const operation_kernels& rule = kernels_of(n.kind);
+    std::uint64_t read = 0;
+    const bool gathers = op_cost_of(n.kind).read == read_pattern::gathered;
+    for (std::size_t i = 0; i < operands.inputs.size(); ++i)
+        read += gathers && i == 0 ? n.output_bytes : detail::unique_bytes(operands.inputs[i]);
+    if (op_cost_of(n.kind).read == read_pattern::none) read = 0;
+    torch_kernel_kind kind = rule.forward;
+    if (kind == torch_kernel_kind::elementwise || kind == torch_kernel_kind::copy) {
+        const torch_kernel_kind layout = detail::elementwise_kind(operands.inputs, operands.output);
+        if (kind == torch_kernel_kind::elementwise || layout == torch_kernel_kind::elementwise_cast) kind = layout;
+    }
+    torch_kernel& k = add(rule.name, kind, read, n.output_bytes);
+    k.type = operands.output.type;
+    for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+    detail::set_rows(k, operands.inputs.empty() ? operands.output : operands.inputs.front());
+    k.flops = n.torch_flops;
+    k.is_causal = operands.is_causal;
+    if (kind == torch_kernel_kind::row_reduction && !operands.inputs.empty()) {
+        const tensor& in = operands.inputs.front();
+        const auto results = static_cast<std::int64_t>(operands.output.numel);
+        const auto elements = static_cast<std::int64_t>(in.numel);
+        if (results > 0 && in.rank > 0 && elements / results % std::max<std::int64_t>(in.dim(-1), 1) != 0) {
+            k.kind = torch_kernel_kind::column_reduction;
+            k.rows = elements / results;
+            k.columns = results;
+        } else if (results > 0) {
+            k.rows = results;
+            k.columns = elements / results;
+        }
+    }
+    if (kind == torch_kernel_kind::product || kind == torch_kernel_kind::batched_product) {
+        const detail::product_sizes s = detail::product_sizes_of(operands.output, n.torch_flops,
+                                                                 kind == torch_kernel_kind::batched_product);
+        k.batch = s.batch;
+        k.rows = s.rows;
+        k.columns = s.columns;
+        k.inner = s.inner;
+        k.is_transposed_b = true;  // a weight is stored as (columns, inner)
+        k.num_operands = 0;
+        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product ? shape(s.batch, s.rows, s.inner)
+                                                                                          : shape(s.rows, s.inner));
+        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product
+                                   ? shape(s.batch, s.inner, s.columns)
+                                   : shape(s.inner, s.columns));
+    }
+    if (kind == torch_kernel_kind::convolution && n.kind == op::convolution_bias)
+        add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes).type = operands.output.type;
+}
+
+LLMCOST_INLINE void kernel_listener::on_backward(std::int32_t node) {
+    phase_ = step_phase::backward;
+    node_ = node;
+    has_joint_backward_ = false;
+    if (node_at(node).kind == op::attention && !node_at(node).is_autograd_function) add_attention_backward(node);
+}
+
+LLMCOST_INLINE void kernel_listener::add_attention_backward(std::int32_t node) {
+    const tape_operands& operands = operands_at(node);
+    std::uint64_t bytes = 0;
+    for (const tensor& v : operands.inputs) bytes += detail::unique_bytes(v);
+    torch_kernel& k = add("aten::_scaled_dot_product_attention_backward", torch_kernel_kind::attention_backward,
+                          bytes + 2 * node_at(node).output_bytes, bytes);
+    k.type = operands.output.type;
+    k.flops = node_at(node).torch_flops * 5 / 2;
+    k.is_causal = operands.is_causal;
+    if (!operands.inputs.empty()) detail::set_rows(k, operands.inputs.front());
+    for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+}
+
+LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std::size_t input) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    const bool is_batched = kernels_of(n.kind).forward == torch_kernel_kind::batched_product;
+    const detail::product_sizes s = detail::product_sizes_of(operands.output, n.torch_flops, is_batched);
+    if (input >= 2) {  // the bias
+        torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
+        sum.type = operands.output.type;
+        sum.rows = s.rows * s.batch;
+        sum.columns = s.columns;
+        detail::add_operand(sum, shape(sum.rows, sum.columns));
+        return;
+    }
+    const bool of_first = input == 0;
+    torch_kernel& k = add(is_batched ? "aten::bmm" : "aten::mm", kernels_of(n.kind).forward, 0, 0);
+    k.type = operands.output.type;
+    k.batch = s.batch;
+    k.rows = of_first ? s.rows : s.columns;
+    k.columns = s.inner;
+    k.inner = of_first ? s.columns : s.rows;
+    k.is_transposed_a = !of_first;
+    k.flops = n.torch_flops;
+    const std::uint64_t element = n.element_bits / 8;
+    const auto elements = [&](std::int64_t a, std::int64_t b) {
+        return static_cast<std::uint64_t>(s.batch) * static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) * element;
+    };
+    k.bytes_read = elements(k.rows, k.inner) + elements(k.inner, k.columns);
+    k.bytes_written = elements(k.rows, k.columns);
+    detail::add_operand(k, is_batched ? shape(k.batch, k.rows, k.inner) : shape(k.rows, k.inner));
+    detail::add_operand(k, is_batched ? shape(k.batch, k.inner, k.columns) : shape(k.inner, k.columns));
+}
+
+LLMCOST_INLINE void kernel_listener::add_gradient_cast(std::int32_t node, std::size_t input,
+                                                       std::uint64_t bytes_read, std::uint64_t bytes_written) {
+    const tape_operands& operands = operands_at(node);
+    if (node_at(node).kind != op::add && node_at(node).kind != op::copy && node_at(node).kind != op::cat) {
+        torch_kernel& k = add(kernels_of(node_at(node).kind).backward[0].name, torch_kernel_kind::elementwise,
+                              2 * bytes_read, bytes_read);
+        k.type = operands.output.type;
+        detail::add_operand(k, detail::shape_of(operands.output));
+    }
+    torch_kernel& k = add("aten::copy_", torch_kernel_kind::elementwise_cast, bytes_read, bytes_written);
+    k.type = operands.inputs[input].type;
+    detail::add_operand(k, detail::shape_of(operands.inputs[input]));
+}
+
+LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
+                                                 std::uint64_t gradient_bytes) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    if (n.is_autograd_function || n.kind == op::attention) return;
+    const operation_kernels& rule = kernels_of(n.kind);
+    switch (rule.forward) {
+        case torch_kernel_kind::product:
+        case torch_kernel_kind::batched_product: return add_product_gradient(node, input);
+        case torch_kernel_kind::convolution: {
+            if (input >= 2) {
+                torch_kernel& sum =
+                    add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
+                sum.type = operands.output.type;
+                sum.columns = static_cast<std::int64_t>(n.inputs[input].bytes * 8 / n.element_bits);
+                sum.rows = static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(sum.columns, 1);
+                return;
+            }
+            std::uint64_t operand_bytes = 0;
+            for (const tensor& v : operands.inputs) operand_bytes += detail::unique_bytes(v);
+            torch_kernel& k = add("aten::convolution_backward", torch_kernel_kind::convolution, operand_bytes,
+                                  n.inputs[input].bytes);
+            k.type = operands.output.type;
+            k.flops = n.torch_flops;
+            for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+            detail::set_rows(k, operands.output);
+            k.is_transposed_a = input == 1;
+            return;
+        }
+        default: break;
+    }
+    const bool has_operand = input < operands.inputs.size();
+    // an input of another type than the result: its gradient is cast (autograd's `ToCopyBackward`, type promotion)
+    if (has_operand && computed_bytes != gradient_bytes && operands.inputs[input].numel == operands.output.numel &&
+        operands.inputs[input].type != operands.output.type)
+        return add_gradient_cast(node, input, n.output_bytes, n.inputs[input].bytes);
+    const bool is_parameter = n.inputs[input].parameter >= 0;
+    const std::uint64_t full = std::max(computed_bytes, n.inputs[input].bytes);
+    if (n.kind == op::gather && is_parameter) {
+        torch_kernel& k = add("aten::embedding_dense_backward", torch_kernel_kind::scatter, n.output_bytes, full);
+        k.type = operands.output.type;
+        return;
+    }
+    if (rule.is_joint && has_joint_backward_) return;
+    has_joint_backward_ = true;
+    const bool is_strided =
+        rule.forward == torch_kernel_kind::elementwise &&
+        detail::elementwise_kind(operands.inputs, operands.output) == torch_kernel_kind::elementwise_strided;
+    const shape gradient = has_operand ? detail::shape_of(operands.inputs[input]) : shape{};
+    const dtype type = has_operand ? operands.inputs[input].type : operands.output.type;
+    for (const gradient_kernel& g : rule.backward) {
+        if (*g.name == 0) break;
+        const std::uint64_t size = rule.is_joint ? n.output_bytes : full;
+        torch_kernel& k = add(g.name, g.kind, static_cast<std::uint64_t>(g.reads) * size, size);
+        k.type = type;
+        const bool is_square = n.kind == op::integer_power && operands.work == count(operands.output.numel);
+        if (is_square && &g == rule.backward) {  // x^1 is a copy
+            k.name = "aten::copy_";
+            k.kind = torch_kernel_kind::copy_contiguous;
+        } else if (g.reads == 0 && g.kind == torch_kernel_kind::elementwise) {  // of an expanded gradient
+            k.kind = torch_kernel_kind::elementwise_strided;
+        } else if (g.kind == torch_kernel_kind::elementwise) {
+            if (n.kind == op::copy)
+                k.kind = type != operands.output.type ? torch_kernel_kind::elementwise_cast : torch_kernel_kind::copy;
+            else if (is_strided)
+                k.kind = torch_kernel_kind::elementwise_strided;
+        }
+        detail::add_operand(k, computed_bytes > gradient_bytes || rule.is_joint ? detail::shape_of(operands.output) : gradient);
+        detail::set_rows(k, operands.output);
+    }
+    if (computed_bytes > gradient_bytes && gradient_bytes > 0) {
+        torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, computed_bytes, gradient_bytes);
+        sum.type = type;
+        const std::uint64_t element = std::max<std::uint64_t>(static_cast<std::uint64_t>(bits_of(type)) / 8, 1);
+        sum.columns = static_cast<std::int64_t>(gradient_bytes / element);
+        sum.rows = static_cast<std::int64_t>(computed_bytes / std::max<std::uint64_t>(gradient_bytes, 1));
+        detail::add_operand(sum, detail::shape_of(operands.output));
+        const int last = gradient.rank - 1;
+        if (last >= 0 && gradient.size[last] == 1 && operands.output.dim(-1) > 1) {
+            sum.kind = torch_kernel_kind::row_reduction;
+            std::swap(sum.rows, sum.columns);
+        }
+    }
+}
+
+LLMCOST_INLINE void kernel_listener::on_gradient_sum(std::uint64_t bytes, std::uint64_t element_bits) {
+    torch_kernel& k = add("aten::add", torch_kernel_kind::elementwise, 2 * bytes, bytes);
+    k.type = detail::float_type_of(element_bits);
+    detail::add_operand(k, shape(static_cast<std::int64_t>(bytes * 8 / std::max<std::uint64_t>(element_bits, 1))));
+}
+
+LLMCOST_INLINE void kernel_listener::on_view_gradients(const std::vector<std::uint64_t>& view_bytes,
+                                                       std::uint64_t tensor_bytes, std::uint64_t element_bits,
+                                                       bool is_sliced) {
+    const dtype type = detail::float_type_of(element_bits);
+    if (!is_sliced) {
+        add("aten::cat", torch_kernel_kind::cat, tensor_bytes, tensor_bytes).type = type;
+        return;
+    }
+    for (std::size_t i = 0; i < view_bytes.size(); ++i) {
+        add("aten::fill_", torch_kernel_kind::fill, 0, tensor_bytes).type = type;
+        add("aten::copy_", torch_kernel_kind::copy, view_bytes[i], view_bytes[i]).type = type;
+        if (i > 0) on_gradient_sum(tensor_bytes, element_bits);
+    }
+}
+
+LLMCOST_INLINE void kernel_listener::on_parameter_gradient(std::int32_t parameter, bool is_accumulated) {
+    const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(parameter)];
+    if (!is_accumulated) return;
+    torch_kernel& k = add("aten::add_", torch_kernel_kind::elementwise, 2 * p.bytes, p.bytes);
+    k.type = detail::float_type_of(8 * p.bytes / std::max<std::uint64_t>(p.elements, 1));
+}
+
+LLMCOST_INLINE void kernel_listener::on_optimizer_step(const std::vector<tape_parameter>& parameters) {
+    phase_ = step_phase::optimizer;
+    node_ = -1;
+    std::uint64_t bytes = 0, elements = 0;
+    for (const tape_parameter& p : parameters) {
+        bytes += p.bytes;
+        elements += p.elements;
+    }
+    if (elements == 0) return;
+    const std::string_view name = plan_.optimizer->name;
+    const auto is_same = [](char a, char b) { return (a == '_' ? '-' : a) == (b == '_' ? '-' : b); };
+    for (const optimizer_kernels& row : optimizer_table) {
+        if (!std::ranges::equal(std::string_view(row.optimizer), name, is_same)) continue;
+        for (const optimizer_kernel& step : row.kernels) {
+            if (*step.name == 0) break;
+            torch_kernel& k = add(step.name,
+                                  step.writes > 1 ? torch_kernel_kind::fused_optimizer : torch_kernel_kind::multi_tensor,
+                                  static_cast<std::uint64_t>(step.reads) * bytes,
+                                  static_cast<std::uint64_t>(step.writes) * bytes);
+            k.type = detail::float_type_of(8 * bytes / elements);
+            k.num_tensors = static_cast<std::int64_t>(parameters.size());
+        }
+    }
+}
+
+LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const workload& load, training_plan plan) {
+    const recorded_training recorded = record_training(m, load, std::move(plan), true);
+    kernel_listener listener(recorded.pass, recorded.plan.schedule);
+    (void)replay_training(recorded.pass, recorded.plan.schedule, &listener);
+    return std::move(listener.kernels);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/torch/kernel_time.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/torch/kernel.hpp>
+
+namespace llmcost::detail {
+
+inline constexpr double microsecond = 1e-6;
+
+/// Cycles per second of all multiprocessors, from the peak of the vector units: 128 lanes, two FLOPs each.
+[[nodiscard]] LLMCOST_INLINE double multiprocessor_cycles(const device& d) noexcept {
+    constexpr double flops_per_cycle = 256;
+    return d.fp32 > 0 ? d.fp32 * 1e12 / flops_per_cycle : 1e11;
+}
+
+[[nodiscard]] LLMCOST_INLINE double element_bytes_of(dtype type) noexcept {
+    return std::max(bits_of(type) / 8.0, 1.0);
+}
+
+[[nodiscard]] LLMCOST_INLINE double memory_seconds(const device& d, const torch_kernel& k) {
+    constexpr double cached_bandwidth = 1.3;  // of the last-level cache, relative to the memory
+    const memory_kernel_limits* limits = memory_kernel_table;
+    for (const memory_kernel_limits& row : memory_kernel_table)
+        if (row.kind == k.kind) limits = &row;
+    auto bytes = static_cast<double>(k.bytes());
+    const double cache = d.cache_megabytes * 1e6, row_bytes = static_cast<double>(k.columns) * element_bytes_of(k.type);
+    // softmax reads rows again that neither a multiprocessor nor the cache holds: SoftMax.cu, `cunn_SoftMaxForward` has
+    // three passes, `cunn_SoftMaxBackward` two
+    constexpr double blocks_per_unit = 2;
+    constexpr std::int64_t min_long_row = 4096;
+    if ((k.kind == torch_kernel_kind::softmax || k.kind == torch_kernel_kind::softmax_backward) &&
+        k.columns > min_long_row) {
+        const double again = std::min(1.0, row_bytes * blocks_per_unit * d.num_compute_units / std::max(cache, 1.0));
+        bytes *= k.kind == torch_kernel_kind::softmax ? 1 + again : 1 + again * 2 / 3;
+    }
+    double bandwidth = d.memory_bandwidth * 1e9 * limits->bandwidth;
+    if (bytes < cache * 0.8) bandwidth *= cached_bandwidth;
+    double seconds = bandwidth > 0 ? bytes / bandwidth : 0;
+    if (limits->elements_per_cycle > 0)
+        seconds = std::max(seconds, static_cast<double>(k.bytes_written) / element_bytes_of(k.type) /
+                                        (multiprocessor_cycles(d) * limits->elements_per_cycle));
+    if (limits->cycles_per_row > 0)
+        seconds += static_cast<double>(k.rows) * limits->cycles_per_row / multiprocessor_cycles(d);
+    return limits->latency * microsecond + seconds;
+}
+
+/// The largest power of two up to 8 that divides a number of elements.
+[[nodiscard]] LLMCOST_INLINE std::int64_t alignment_of(std::int64_t n) noexcept {
+    return n <= 0 ? 8 : std::min<std::int64_t>(n & -n, 8);
+}
+
+/// The fraction of the peak that remains if rows of half-precision operands are not aligned to 16 bytes.
+[[nodiscard]] LLMCOST_INLINE double alignment_factor(const torch_kernel& k) noexcept {
+    const std::int64_t alignment = std::min({alignment_of(k.is_transposed_a ? k.rows : k.inner),
+                                             alignment_of(k.is_transposed_b ? k.inner : k.columns),
+                                             alignment_of(k.columns)});
+    return alignment == 1 ? 0.14 : alignment == 2 ? 0.29 : alignment == 4 ? 0.75 : 1;
+}
+
+/// Seconds of a product on tiles: the fastest tile size and split of the inner dimension.
+[[nodiscard]] LLMCOST_INLINE double product_seconds(const device& d, const torch_kernel& k) {
+    struct tile {
+        std::int64_t rows, columns;
+    };
+    constexpr tile tiles[]{{256, 128}, {128, 256}, {128, 192}, {192, 128}, {128, 128}, {128, 96}, {96, 128},
+                           {128, 64},  {64, 128},  {64, 64},   {32, 64},   {64, 32},   {32, 32}};
+    constexpr std::int64_t splits[]{1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+    const bool is_half = k.type != dtype::float32 && k.type != dtype::float64;
+    const double peak = std::max(d.peak(k.type), 1e9), units = std::max(d.num_compute_units, 1.0);
+    const double efficiency = is_half ? 1.03 * (k.batch == 1 ? alignment_factor(k) : 1) : 0.876;
+    const double tile_overhead = is_half ? 13.7 : 15.7, prologue = is_half ? 164 : 27, min_split = 86;
+    const std::int64_t step = is_half ? 64 : 16;
+    const double bandwidth = std::max(d.memory_bandwidth * 1e9, 1e9);
+    double best = std::numeric_limits<double>::max();
+    for (const tile& t : tiles) {
+        const double area = static_cast<double>(t.rows * t.columns);
+        const double reuse = area / (area + tile_overhead * static_cast<double>(t.rows + t.columns));
+        const double num_tiles = static_cast<double>(k.batch) * static_cast<double>((k.rows + t.rows - 1) / t.rows) *
+                                 static_cast<double>((k.columns + t.columns - 1) / t.columns);
+        for (const std::int64_t split : splits) {
+            if (split > 1 && static_cast<double>(k.inner) / static_cast<double>(split) < min_split) break;
+            const double waves = std::ceil(num_tiles * static_cast<double>(split) / units);
+            const double inner = static_cast<double>(((k.inner + split - 1) / split + step - 1) / step * step);
+            double seconds = waves * 2 * area * (inner + prologue) / (peak / units * efficiency * reuse);
+            if (split > 1)
+                seconds += 5.2 * microsecond + 4 * static_cast<double>(k.batch * k.rows * k.columns * split) /
+                                                   (5 * bandwidth);
+            best = std::min(best, seconds);
+        }
+    }
+    return 2.7 * microsecond + std::max(best, static_cast<double>(k.bytes()) / (0.81 * bandwidth));
+}
+
+/// Seconds of fused attention: tiles of 128 queries and keys at a fraction of the peak.
+[[nodiscard]] LLMCOST_INLINE double attention_seconds(const device& d, const torch_kernel& k) {
+    const bool is_backward = k.kind == torch_kernel_kind::attention_backward, is_half = k.type != dtype::float32;
+    const std::int64_t heads = k.operands[0].rank == 4 ? k.operands[0].size[1] * k.operands[0].size[0] : 1;
+    const std::int64_t queries = k.operands[0].rank == 4 ? k.operands[0].size[2] : 1;
+    const std::int64_t keys = k.operands[1].rank == 4 ? k.operands[1].size[2] : queries;
+    const std::int64_t width = k.operands[0].rank == 4 ? k.operands[0].size[3] : 64;
+    constexpr std::int64_t side = 128;
+    const auto padded = [](std::int64_t n) { return static_cast<double>((n + side - 1) / side * side); };
+    double pairs = padded(queries) * padded(keys);
+    if (k.is_causal && queries == keys) {
+        const double tiles = padded(queries) / side;
+        pairs *= (tiles + 1) / (2 * tiles);
+    }
+    const double flops = 4 * static_cast<double>(heads) * pairs * static_cast<double>(width) * (is_backward ? 2.5 : 1);
+    double efficiency = width >= side ? 0.60 : 0.40;
+    if (is_backward) efficiency = width >= side ? 0.43 : 0.30;
+    if (!is_half) efficiency = 0.28;
+    const double latency = is_backward ? 20 : 8;
+    const double compute = flops / (efficiency * std::max(d.peak(k.type), 1e9));
+    return latency * microsecond +
+           std::max(compute, static_cast<double>(k.bytes()) / (0.8 * std::max(d.memory_bandwidth * 1e9, 1e9)));
+}
+
+/// Seconds of a convolution: a product over the outputs, in TF32 for float32 operands (`torch.backends.cudnn.allow_tf32`).
+[[nodiscard]] LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k) {
+    const double peak = k.type == dtype::float32 ? d.tf32 * 1e12 : d.peak(k.type);
+    constexpr double efficiency = 0.35, bandwidth = 0.45;
+    return 6 * microsecond + static_cast<double>(k.flops) / (efficiency * std::max(peak, 1e9)) +
+           static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9));
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE double kernel_seconds(const device& d, const torch_kernel& k) {
+    switch (k.kind) {
+        case torch_kernel_kind::product:
+        case torch_kernel_kind::batched_product: return detail::product_seconds(d, k);
+        case torch_kernel_kind::attention:
+        case torch_kernel_kind::attention_backward: return detail::attention_seconds(d, k);
+        case torch_kernel_kind::convolution: return detail::convolution_seconds(d, k);
+        default: return detail::memory_seconds(d, k);
+    }
+}
+
+}  // namespace llmcost

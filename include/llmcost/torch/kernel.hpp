@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/tensor.hpp>
+
+// The CUDA kernels that PyTorch launches for the operations of a training step or of a forward pass.
+namespace llmcost {
+
+/// Classes of PyTorch's CUDA kernels that share their limits.
+enum class torch_kernel_kind : std::uint8_t {
+    product,              ///< a matrix product of cuBLAS
+    batched_product,      ///< a product of each matrix of a batch
+    convolution,          ///< a convolution of cuDNN, or one of its gradients
+    attention,            ///< fused `scaled_dot_product_attention`
+    attention_backward,   ///< its gradients
+    elementwise,          ///< TensorIterator, vectorized: all operands are contiguous and have one type
+    elementwise_strided,  ///< TensorIterator with an offset per operand: broadcast, transposed
+    elementwise_cast,     ///< TensorIterator, unrolled: operands of several types
+    copy,                 ///< a copy into another memory layout
+    copy_contiguous,      ///< a copy in the same layout and type (memcpy)
+    fill,
+    cat,
+    row_reduction,     ///< a reduction over the last dimension
+    column_reduction,  ///< a reduction over the other dimensions
+    softmax,
+    softmax_backward,
+    layer_norm,
+    layer_norm_backward,
+    batch_norm,
+    batch_norm_backward,
+    gather,
+    scatter,
+    sort,
+    scan,
+    pooling,
+    multi_tensor,  ///< a foreach function over lists of tensors
+    fused_optimizer
+};
+
+/// The parts of a training step.
+enum class step_phase : std::uint8_t { forward, recompute, backward, optimizer };
+
+/// One launch of a kernel.
+struct torch_kernel {
+    literal name = "";  ///< the ATen operator, as PyTorch's profiler lists it
+    torch_kernel_kind kind = torch_kernel_kind::elementwise;
+    step_phase phase = step_phase::forward;
+    dtype type = dtype::float32;  ///< of the result; of products the type of the operands
+    std::int32_t node = -1;       ///< index in `tape::nodes`; -1: the optimizer
+    std::uint64_t bytes_read = 0;
+    std::uint64_t bytes_written = 0;
+    std::uint64_t flops = 0;  ///< of products, convolutions and attention
+    /// products: (batch, rows, inner) x (batch, inner, columns); reductions, norms: rows and columns of the input
+    std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
+    bool is_transposed_a = false, is_transposed_b = false;  ///< operands of products, stored by columns
+    bool is_causal = false;                                 ///< of attention
+    std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
+    shape operands[3]{};                                    ///< sizes that the profiler lists
+    int num_operands = 0;
+
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_read + bytes_written; }
+};
+
+}  // namespace llmcost

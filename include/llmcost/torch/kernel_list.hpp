@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <llmcost/base/workload.hpp>
+#include <llmcost/memory/replay_observer.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/trace/ops.hpp>
+
+namespace llmcost {
+
+/// Lists the kernels that PyTorch launches for a replayed tape, in their order.
+///
+/// Requires the operands of the tape. Each rule names PyTorch's function that launches the kernels.
+class kernel_listener final : public replay_observer {
+public:
+    kernel_listener(const tape& pass, const training_schedule& plan) : tape_(pass), plan_(plan) {}
+
+    void on_forward(std::int32_t node, bool is_recomputed) override;
+    void on_backward(std::int32_t node) override;
+    void on_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
+                     std::uint64_t gradient_bytes) override;
+    void on_gradient_sum(std::uint64_t bytes, std::uint64_t element_bits) override;
+    void on_view_gradients(const std::vector<std::uint64_t>& view_bytes, std::uint64_t tensor_bytes,
+                           std::uint64_t element_bits, bool is_sliced) override;
+    void on_parameter_gradient(std::int32_t parameter, bool is_accumulated) override;
+    void on_optimizer_step(const std::vector<tape_parameter>& parameters) override;
+
+    std::vector<torch_kernel> kernels;  ///< in the order of their launches
+
+private:
+    [[nodiscard]] const tape_node& node_at(std::int32_t i) const { return tape_.nodes[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] const tape_operands& operands_at(std::int32_t i) const {
+        return tape_.operands[static_cast<std::size_t>(i)];
+    }
+    torch_kernel& add(literal name, torch_kernel_kind kind, std::uint64_t bytes_read, std::uint64_t bytes_written);
+    void add_product(std::int32_t node, step_phase phase);
+    void add_product_gradient(std::int32_t node, std::size_t input);
+    /// The gradient in the type of the result, and its cast to the type of the input.
+    void add_gradient_cast(std::int32_t node, std::size_t input, std::uint64_t bytes_read, std::uint64_t bytes_written);
+    void add_attention_backward(std::int32_t node);
+
+    const tape& tape_;
+    const training_schedule& plan_;
+    step_phase phase_ = step_phase::forward;
+    std::int32_t node_ = -1;
+    bool has_joint_backward_ = false;  ///< the kernel of this node's backward computes all gradients
+};
+
+/// The kernels of one training step of PyTorch on a CUDA device, in the order of their launches.
+///
+/// With gradient accumulation, those of the last pass.
+[[nodiscard]] std::vector<torch_kernel> training_kernels(const model& m, const workload& load, training_plan plan);
+
+}  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/torch/impl/kernel_list.ipp>  // IWYU pragma: export
+#endif
