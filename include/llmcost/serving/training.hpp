@@ -46,6 +46,10 @@ struct training_cost {
     return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same_as_forward ? 1 : 2;
 }
 
+/// The all-reduce of the gradients of `parameters` trained parameters in float32 over data-parallel ranks.
+[[nodiscard]] step_cost gradient_reduction_cost(std::int64_t parameters, const execution& execution,
+                                                const device& device, kernel_source& kernels);
+
 /// The cost of a training step, kernel by kernel.
 ///
 /// The backward cost depends on `backward_rule`: two products for a product, 2.5 times the FLOPs for fused attention,

@@ -60,6 +60,9 @@ private:
 /// With gradient accumulation, those of the last pass.
 [[nodiscard]] std::vector<torch_kernel> training_kernels(const model& m, const workload& load, training_plan plan);
 
+/// The kernels of a forward pass of PyTorch without gradients, in the order of their launches.
+[[nodiscard]] std::vector<torch_kernel> forward_kernels(const model& m, const workload& load);
+
 }  // namespace llmcost
 
 #ifndef LLMCOST_COMPILED

@@ -65,6 +65,12 @@ public:
     /// Moves the first `num_positional` positional arguments to the values of an option.
     void require_positional(const option_spec& target, std::size_t num_positional);
     [[nodiscard]] std::span<const option_spec> options() const noexcept { return rows_; }
+    /// Whether the command has an option.
+    [[nodiscard]] bool accepts(const option_spec& o) const noexcept {
+        for (const option_spec& row : rows_)
+            if (row.is(o)) return true;
+        return false;
+    }
     /// The width of the terminal; 0 if it is unknown.
     [[nodiscard]] std::size_t output_columns() const noexcept { return output_columns_; }
     void set_output_columns(std::size_t columns) noexcept { output_columns_ = columns; }

@@ -23,6 +23,20 @@ inline std::vector<std::string_view> recompute_names(const program&) { return {"
 
 namespace option {
 
+inline constexpr option_spec precision{.name = "--precision",
+                                       .value = "TYPE",
+                                       .type = value_type::choice,
+                                       .choices = "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed|fp16|auto",
+                                       .help =
+                                           "fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of "
+                                           "the configuration, as Transformers 5 (default auto)"};
+inline constexpr option_spec implementation{.name = "--attention-implementation",
+                                            .value = "TYPE",
+                                            .type = value_type::choice,
+                                            .choices = "eager|sdpa|auto",
+                                            .help =
+                                                "eager, sdpa (fused), or auto: sdpa if the model supports it, as "
+                                                "Transformers 5 (default auto)"};
 inline constexpr option_spec optimizer{.name = "--optimizer",
                                        .value = "NAME",
                                        .type = value_type::text,

@@ -20,6 +20,7 @@
 #include <llmcost/cli/commands/latency_text.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -68,10 +69,12 @@ inline constexpr std::array latency_options = concatenate(
                    with_help(option::logits,
                              "positions for which the head computes logits: all, last or none (default last)")}),
     with_section("Multimodal inputs", multimodal_options),
-    with_section("Training", std::array{option::training, option::optimizer, option::adapter, option::lora,
-                                        option::qlora, option::recompute_layers}),
+    with_section("Training",
+                 std::array{option::training, option::optimizer, option::adapter, option::lora, option::qlora,
+                            option::recompute_layers, option::precision, option::implementation}),
     with_section("Parallelism", parallel_options),
-    with_section("Hardware and engine", concatenate(std::array{option::device_list}, engine_options)),
+    with_section("Hardware and engine",
+                 concatenate(std::array{option::device_list}, engine_options, std::array{option::torch_host})),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format}), help_option);
@@ -79,10 +82,12 @@ inline constexpr std::array latency_options = concatenate(
 /// Runs `llmcost latency`.
 [[nodiscard]] command_output run_latency(const arguments& args, const program& io);
 
-inline constexpr std::array<command_example, 2> latency_examples{{
+inline constexpr std::array<command_example, 3> latency_examples{{
     {"llmcost latency --model Qwen/Qwen3-8B --device h200 --engine vllm --batch 16 --past 1000",
      "a decode step of 16 sequences"},
     {"llmcost latency --model Qwen/Qwen3-8B --device h200 --training --batch 4", "a training step"},
+    {"llmcost latency --model Qwen/Qwen3-0.6B --device h200 --engine torch --training --batch 4",
+     "a training step of eager PyTorch, operator by operator"},
 }};
 
 inline constexpr command latency_command{

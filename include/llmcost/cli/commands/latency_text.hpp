@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include <array>
 #include <span>
 #include <string>
@@ -29,6 +31,7 @@
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
+#include <llmcost/torch/step.hpp>
 
 // The output of `llmcost latency`, and labels that other commands use.
 namespace llmcost::cli {
@@ -37,6 +40,8 @@ namespace llmcost::cli {
 struct latency_request {
     workload_request work{};
     bool is_training = false;
+    /// of a complete training plan and workload of PyTorch, which `llmcost train` has
+    const training_plan* plan = nullptr;
     training_schedule schedule{};  ///< optimizer and activation checkpointing; used by a training step
     output_format format = output_format::text;
 };
@@ -44,16 +49,18 @@ struct latency_request {
 /// The time of one forward pass.
 struct latency_response {
     timed_step step{};
-    std::string step_description{};  ///< `step of 16 x 1 token after 1,000 cached tokens`
-    count needed{};                  ///< bytes of memory per device
-    double watts = 0;                ///< mean power per device
+    std::string step_description{};     ///< `step of 16 x 1 token after 1,000 cached tokens`
+    count needed{};                     ///< bytes of memory per device
+    double watts = 0;                   ///< mean power per device
+    std::optional<torch_step> torch{};  ///< with `--engine torch`
 };
 
 /// The time of one training step.
 struct latency_training_response {
     training_plan plan{};
     training_cost cost{};
-    double watts = 0;  ///< mean power per device
+    double watts = 0;                   ///< mean power per device
+    std::optional<torch_step> torch{};  ///< with `--engine torch`
 };
 
 namespace detail {

@@ -22,6 +22,7 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/memory/training_step.hpp>
 
 // `llmcost train`: the memory of a training step. `train_page.hpp` has the output.
@@ -31,20 +32,6 @@ namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_spec precision{.name = "--precision",
-                                       .value = "TYPE",
-                                       .type = value_type::choice,
-                                       .choices = "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed|fp16|auto",
-                                       .help =
-                                           "fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of "
-                                           "the configuration, as Transformers 5 (default auto)"};
-inline constexpr option_spec implementation{.name = "--attention-implementation",
-                                            .value = "TYPE",
-                                            .type = value_type::choice,
-                                            .choices = "eager|sdpa|auto",
-                                            .help =
-                                                "eager, sdpa (fused), or auto: sdpa if the model supports it, as "
-                                                "Transformers 5 (default auto)"};
 inline constexpr option_spec loss{.name = "--loss",
                                   .value = "TYPE",
                                   .type = value_type::choice,
@@ -110,7 +97,7 @@ training_response compute_training(const arguments& args, const parsed_model& re
 inline constexpr std::array training_options = concatenate(
     with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
                                                     option::precision, option::implementation, option::loss,
-                                                    option::dropout, option::torch_device},
+                                                    option::dropout, option::torch_device, option::torch_host},
                                          schedule_options)),
     with_section("Parallelism", sharding_options));
 

@@ -22,6 +22,9 @@ struct step_estimate {
     double watts = 0;                    ///< of all devices; 0: unknown
     double price_per_hour = 0;           ///< of all devices; 0: unknown
     double model_flops_utilization = 0;  ///< of a training step; 0: unknown
+    double device_seconds = 0;           ///< of a training step of PyTorch; 0: not estimated
+    double host_seconds = 0;             ///< to launch its kernels
+    bool is_torch = false;               ///< eager PyTorch instead of fused kernels
     std::int64_t num_devices = 1;
     std::string inputs_name{};   ///< `tokens`
     std::string device_title{};  ///< printable

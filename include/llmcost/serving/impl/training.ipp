@@ -93,6 +93,14 @@ LLMCOST_INLINE std::vector<model_kernel> products_of_backward(const model_kernel
     return all;
 }
 
+LLMCOST_INLINE step_cost gradient_reduction_cost(std::int64_t parameters, const execution& execution,
+                                                 const device& device, kernel_source& kernels) {
+    step_cost out;
+    for (const known_kernel& k : match_kernels(gradient_reduction_kernels(parameters, execution), execution, kernels))
+        out += cost_of(device, k);
+    return out;
+}
+
 LLMCOST_INLINE training_cost training_of(const model& full_model, workload load, const execution& execution,
                                          const device& device, kernel_source& kernels, const training_plan& plan) {
     load.past = 0;

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
@@ -22,6 +24,7 @@
 #include <llmcost/torch/kernel_table.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost::detail {
 
@@ -97,6 +100,9 @@ LLMCOST_INLINE torch_kernel& kernel_listener::add(literal name, torch_kernel_kin
     k.kind = kind;
     k.phase = phase_;
     k.node = node_;
+    if (node_ >= 0 && node_at(node_).output >= 0)
+        k.num_repetitions = static_cast<std::int64_t>(
+            std::max<std::uint64_t>(tape_.tensors[static_cast<std::size_t>(node_at(node_).output)].num_time_steps, 1));
     k.bytes_read = bytes_read;
     k.bytes_written = bytes_written;
     kernels.push_back(k);
@@ -140,22 +146,24 @@ LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recom
         }
     }
     if (kind == torch_kernel_kind::product || kind == torch_kernel_kind::batched_product) {
-        const detail::product_sizes s = detail::product_sizes_of(operands.output, n.torch_flops,
-                                                                 kind == torch_kernel_kind::batched_product);
+        const detail::product_sizes s =
+            detail::product_sizes_of(operands.output, n.torch_flops, kind == torch_kernel_kind::batched_product);
         k.batch = s.batch;
         k.rows = s.rows;
         k.columns = s.columns;
         k.inner = s.inner;
         k.is_transposed_b = true;  // a weight is stored as (columns, inner)
         k.num_operands = 0;
-        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product ? shape(s.batch, s.rows, s.inner)
-                                                                                          : shape(s.rows, s.inner));
+        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product
+                                   ? shape(s.batch, s.rows, s.inner)
+                                   : shape(s.rows, s.inner));
         detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product
                                    ? shape(s.batch, s.inner, s.columns)
                                    : shape(s.inner, s.columns));
     }
     if (kind == torch_kernel_kind::convolution && n.kind == op::convolution_bias)
-        add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes).type = operands.output.type;
+        add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes).type =
+            operands.output.type;
 }
 
 LLMCOST_INLINE void kernel_listener::on_backward(std::int32_t node) {
@@ -184,7 +192,8 @@ LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std
     const bool is_batched = kernels_of(n.kind).forward == torch_kernel_kind::batched_product;
     const detail::product_sizes s = detail::product_sizes_of(operands.output, n.torch_flops, is_batched);
     if (input >= 2) {  // the bias
-        torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
+        torch_kernel& sum =
+            add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
         sum.type = operands.output.type;
         sum.rows = s.rows * s.batch;
         sum.columns = s.columns;
@@ -202,7 +211,8 @@ LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std
     k.flops = n.torch_flops;
     const std::uint64_t element = n.element_bits / 8;
     const auto elements = [&](std::int64_t a, std::int64_t b) {
-        return static_cast<std::uint64_t>(s.batch) * static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) * element;
+        return static_cast<std::uint64_t>(s.batch) * static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) *
+               element;
     };
     k.bytes_read = elements(k.rows, k.inner) + elements(k.inner, k.columns);
     k.bytes_written = elements(k.rows, k.columns);
@@ -210,8 +220,8 @@ LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std
     detail::add_operand(k, is_batched ? shape(k.batch, k.inner, k.columns) : shape(k.inner, k.columns));
 }
 
-LLMCOST_INLINE void kernel_listener::add_gradient_cast(std::int32_t node, std::size_t input,
-                                                       std::uint64_t bytes_read, std::uint64_t bytes_written) {
+LLMCOST_INLINE void kernel_listener::add_gradient_cast(std::int32_t node, std::size_t input, std::uint64_t bytes_read,
+                                                       std::uint64_t bytes_written) {
     const tape_operands& operands = operands_at(node);
     if (node_at(node).kind != op::add && node_at(node).kind != op::copy && node_at(node).kind != op::cat) {
         torch_kernel& k = add(kernels_of(node_at(node).kind).backward[0].name, torch_kernel_kind::elementwise,
@@ -244,8 +254,8 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
             }
             std::uint64_t operand_bytes = 0;
             for (const tensor& v : operands.inputs) operand_bytes += detail::unique_bytes(v);
-            torch_kernel& k = add("aten::convolution_backward", torch_kernel_kind::convolution, operand_bytes,
-                                  n.inputs[input].bytes);
+            torch_kernel& k =
+                add("aten::convolution_backward", torch_kernel_kind::convolution, operand_bytes, n.inputs[input].bytes);
             k.type = operands.output.type;
             k.flops = n.torch_flops;
             for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
@@ -291,7 +301,8 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
             else if (is_strided)
                 k.kind = torch_kernel_kind::elementwise_strided;
         }
-        detail::add_operand(k, computed_bytes > gradient_bytes || rule.is_joint ? detail::shape_of(operands.output) : gradient);
+        detail::add_operand(
+            k, computed_bytes > gradient_bytes || rule.is_joint ? detail::shape_of(operands.output) : gradient);
         detail::set_rows(k, operands.output);
     }
     if (computed_bytes > gradient_bytes && gradient_bytes > 0) {
@@ -352,10 +363,9 @@ LLMCOST_INLINE void kernel_listener::on_optimizer_step(const std::vector<tape_pa
         if (!std::ranges::equal(std::string_view(row.optimizer), name, is_same)) continue;
         for (const optimizer_kernel& step : row.kernels) {
             if (*step.name == 0) break;
-            torch_kernel& k = add(step.name,
-                                  step.writes > 1 ? torch_kernel_kind::fused_optimizer : torch_kernel_kind::multi_tensor,
-                                  static_cast<std::uint64_t>(step.reads) * bytes,
-                                  static_cast<std::uint64_t>(step.writes) * bytes);
+            torch_kernel& k =
+                add(step.name, step.writes > 1 ? torch_kernel_kind::fused_optimizer : torch_kernel_kind::multi_tensor,
+                    static_cast<std::uint64_t>(step.reads) * bytes, static_cast<std::uint64_t>(step.writes) * bytes);
             k.type = detail::float_type_of(8 * bytes / elements);
             k.num_tensors = static_cast<std::int64_t>(parameters.size());
         }
@@ -366,6 +376,19 @@ LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const 
     const recorded_training recorded = record_training(m, load, std::move(plan), true);
     kernel_listener listener(recorded.pass, recorded.plan.schedule);
     (void)replay_training(recorded.pass, recorded.plan.schedule, &listener);
+    return std::move(listener.kernels);
+}
+
+LLMCOST_INLINE std::vector<torch_kernel> forward_kernels(const model& m, const workload& load) {
+    tape pass;
+    detail::tape_listener recorded{pass, true};
+    workload typed = with_storage_types(load, storage_types_of(m, load));
+    typed.uses_workload_dtypes = true;
+    trace t{typed, &recorded};
+    (void)m.forward(t);
+    const training_schedule schedule;
+    kernel_listener listener(pass, schedule);
+    for (std::size_t i = 0; i < pass.nodes.size(); ++i) listener.on_forward(static_cast<std::int32_t>(i), false);
     return std::move(listener.kernels);
 }
 

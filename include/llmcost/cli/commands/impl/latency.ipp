@@ -26,6 +26,7 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -85,17 +86,49 @@ LLMCOST_INLINE void complete_latency_workload(latency_request& request, const ar
     workload& load = request.work.base_workload;
     complete_workload(deployment.model, args, load);
     require_supported_workload(deployment.model, args, request.work);
-    if (!request.is_training || args.has(option::sequence)) return;
-    load.sequence = 1024;
-    complete_workload(deployment.model, args, load);
+    if (request.is_training && !args.has(option::sequence)) {
+        load.sequence = 1024;
+        complete_workload(deployment.model, args, load);
+    }
+    if (!deployment.is_torch) {
+        for (const option_spec& o : {option::torch_host, option::precision, option::implementation})
+            if (args.has(o)) throw_usage(o.name, "requires --engine torch");
+        return;
+    }
+    complete_torch_workload(args, deployment, request.is_training ? &request.schedule : nullptr, load);
+    if (request.is_training) load.head = logits::all;
 }
 
 LLMCOST_INLINE void validate(const latency_request& request, const deployment& deployment) {
+    if (deployment.is_torch) {
+        const parallel_config& parallel = deployment.execution.parallel;
+        if (parallel.tensor_parallel_size > 1 || parallel.expert_parallel_size > 1 ||
+            (!request.is_training && parallel.data_parallel_size > 1))
+            throw_usage("--engine", request.is_training ? "torch supports data parallelism only; expected --tp 1 --ep 1"
+                                                        : "torch runs a step on one device; expected --tp 1 --dp 1");
+        if (request.work.kind == workload_kind::ragged_batch)
+            throw_usage("--ragged", "not supported with --engine torch, which pads sequences");
+        return;
+    }
     if (!request.is_training || deployment.adapter_policy_of_model == nullptr) return;
     if (!deployment.adapter_policy_of_model->adapter_config().is_plain_lora())
         throw_usage("--adapter", "only plain LoRA is supported in a training step; for memory, use llmcost train");
     if (deployment.execution.parallel.tensor_parallel_size > 1)
         throw_usage("--adapter", "not supported with tensor parallelism in a training step; expected --tp 1");
+}
+
+/// A model without the policy of its adapter, which a training plan contains.
+[[nodiscard]] LLMCOST_INLINE model model_without_adapter(model m) {
+    m.policy = nullptr;
+    return m;
+}
+
+LLMCOST_INLINE void set_training_watts(latency_training_response& response, const device& device) {
+    step_cost all = response.cost.forward;
+    all += response.cost.backward;
+    all += response.cost.reduction;
+    all += response.cost.optimizer;
+    response.watts = watts_of(device, all, response.cost.total.seconds);
 }
 
 LLMCOST_INLINE latency_training_response compute_training(const latency_request& request,
@@ -106,13 +139,17 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
     plan.schedule = request.schedule;
     if (deployment.adapter_policy_of_model != nullptr)
         plan.adapter_config = deployment.adapter_policy_of_model->adapter_config();
+    if (deployment.is_torch) {
+        if (request.plan != nullptr) plan = *request.plan;
+        response.torch = time_training_step(model_without_adapter(deployment.model), request.work.base_workload, plan,
+                                            *deployment.device, deployment.host_microseconds);
+        response.cost = torch_training_cost(deployment, request.work.base_workload, plan, *response.torch);
+        set_training_watts(response, *deployment.device);
+        return response;
+    }
     response.cost = training_of(deployment.model, request.work.base_workload, deployment.execution, *deployment.device,
                                 *deployment.kernels, plan);
-    step_cost all = response.cost.forward;
-    all += response.cost.backward;
-    all += response.cost.reduction;
-    all += response.cost.optimizer;
-    response.watts = watts_of(*deployment.device, all, response.cost.total.seconds);
+    set_training_watts(response, *deployment.device);
     return response;
 }
 
@@ -127,7 +164,13 @@ LLMCOST_INLINE latency_response compute(const latency_request& request, const de
                 (response.step_description.empty() ? "step of " : " and ") + step_label(deployment.model, part.load);
         }
     response.step_description += group_text(deployment.execution.parallel);
-    response.step = time_step(deployment.model, groups, deployment.execution, *deployment.device, *deployment.kernels);
+    if (deployment.is_torch) {
+        const workload& load = groups.front();
+        response.torch = time_forward_pass(deployment.model, load, *deployment.device, deployment.host_microseconds);
+        response.step = torch_forward_cost(deployment, load, *response.torch);
+    } else
+        response.step =
+            time_step(deployment.model, groups, deployment.execution, *deployment.device, *deployment.kernels);
     response.needed = inference_memory_per_device(deployment.model, groups, deployment.execution,
                                                   engine_memory_profile_of(deployment.engine), response.step.weights)
                           .total_bytes();
@@ -141,7 +184,9 @@ LLMCOST_INLINE std::string print(const latency_request& request, const latency_t
     switch (request.format) {
         case output_format::json: return training_json(deployment, load, response);
         case output_format::text: return training_text(deployment, load, response);
-        default: return written(training_phase_table(response), request.format);
+        default:
+            return written(response.torch ? torch_kernel_table(*response.torch) : training_phase_table(response),
+                           request.format);
     }
 }
 
@@ -150,7 +195,9 @@ LLMCOST_INLINE std::string print(const latency_request& request, const latency_r
     switch (request.format) {
         case output_format::json: return latency_json(deployment, request.work, response);
         case output_format::text: return latency_text(deployment, response);
-        default: return written(latency_table(response.step), request.format);
+        default:
+            return written(response.torch ? torch_kernel_table(*response.torch) : latency_table(response.step),
+                           request.format);
     }
 }
 

@@ -26,6 +26,7 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -173,8 +174,9 @@ LLMCOST_INLINE std::string latency_json(const deployment& p, const workload_requ
     write_requested_workload(json, p.model, work);
     json.key("ops").array();
     for (const timed_kernel& t : step.kernels) write_kernel(json, t);
-    json.end_array().end_object();
-    return json.text() + '\n';
+    json.end_array();
+    if (response.torch) write_torch_step(json, *response.torch);
+    return json.end_object().text() + '\n';
 }
 
 LLMCOST_INLINE table latency_table(const timed_step& step) {
@@ -231,6 +233,7 @@ LLMCOST_INLINE std::string deployment_title(const deployment& p, std::int64_t pi
     std::string out = printable(p.name_of_model.name) + type_note + ", " + (n > 1 ? std::to_string(n) + " x " : "") +
                       printable(p.device->title) + parallel_label(p.execution.parallel, pipeline);
     if (!p.engine.name.empty()) out += ", " + engine_title(p.engine);
+    if (p.is_torch) out += ", PyTorch";
     if (!p.adapter_label.empty()) out += ", " + p.adapter_label;
     out += ", weights " + std::string(p.execution.linear_type->name);
     if (p.model.config.moe.num_experts > 1 && p.execution.expert_type != p.execution.linear_type)
@@ -288,8 +291,11 @@ LLMCOST_INLINE std::string latency_text(const deployment& p, const latency_respo
     const timed_step& step = response.step;
     std::string out = deployment_title(p) + '\n' + response.step_description + ": " + duration(step.seconds) +
                       "  (interval " + duration(step.lower) + " to " + duration(step.upper) + ", " +
-                      std::string(name_of(step.bound)) + "-bound)\n\n" + kernel_table(step) + '\n' +
+                      std::string(name_of(step.bound)) + "-bound)\n\n" +
+                      (response.torch ? torch_operator_table(*response.torch) : kernel_table(step)) + '\n' +
                       step_cost_line(p, step, response.watts);
+    if (response.torch)
+        return out + torch_method_line(*response.torch) + memory_fit_text(memory_limit_of(p), response.needed);
     if (step.calibrated < step.kernels.size())
         out += "* Not measured on this device (estimated from another device or the datasheet)\n";
     out += p.execution.launch != launch_mode::cuda_graph
@@ -339,7 +345,10 @@ LLMCOST_INLINE std::string training_json(const deployment& p, const workload& lo
     json.member("state_bytes_per_device", count(t.memory.states))
         .member("saved_bytes_per_device", count(t.memory.saved));
     write_memory(json, p, count(t.memory.peak.total));
-    write_unmeasured(json, p);
+    if (response.torch)
+        write_torch_step(json, *response.torch);
+    else
+        write_unmeasured(json, p);
     return json.end_object().text() + '\n';
 }
 
@@ -393,7 +402,9 @@ LLMCOST_INLINE std::string training_text(const deployment& p, const workload& lo
                inputs;
     out += "\n  memory " + in_bytes(count(t.memory.states)) + " weights, gradients and optimizer state, " +
            in_bytes(count(t.memory.saved)) + " saved for backward\n\n";
-    return out + measurement_note(p) + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
+    out += response.torch ? torch_operator_table(*response.torch) + '\n' + torch_method_line(*response.torch)
+                          : measurement_note(p);
+    return out + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
 }
 
 }  // namespace llmcost::cli::detail

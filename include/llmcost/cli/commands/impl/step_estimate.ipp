@@ -24,7 +24,9 @@
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/all.hpp>
+#include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/memory/schedule.hpp>
@@ -75,6 +77,13 @@ LLMCOST_INLINE workload sizes_only(workload load) {
     load.training = load.uses_workload_dtypes = load.uses_cpu_kernels = load.has_dropout = load.autocast = false;
     load.implementation = workload{}.implementation;
     load.cuda_capability = 0;
+    return load;
+}
+
+/// The workload of a training step with the kernels of a device.
+LLMCOST_INLINE workload on_device(workload load, const device& device) {
+    load.uses_cpu_kernels = false;
+    load.cuda_capability = cuda_capability_of(device);
     return load;
 }
 
@@ -168,24 +177,32 @@ LLMCOST_INLINE std::string omissions_of(const training_plan& plan) {
 LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const program& io, const workload& load,
                                                     const training_plan& plan, dtype products) {
     const training_schedule& schedule = plan.schedule;
+    const bool is_torch = products != dtype::float8_e4m3fn;
     const auto configure = [&](latency_command_line& line) {
         line.add(option::linear_dtype, operand_name_of(products));
+        if (schedule.data_parallel_size > 1) line.add(option::dp, std::to_string(schedule.data_parallel_size));
+        if (is_torch) {
+            line.add(option::engine, std::string(torch_engine_name));
+            if (args.has(option::torch_host)) line.add(option::torch_host, std::string(args.text(option::torch_host)));
+            return;
+        }
         if (const std::string text = adapter_text(args); text != "none")  // QLoRA multiplies unpacked weights
             line.add(option::adapter, text.starts_with("qlora") ? text.substr(1) : text);
-        if (schedule.data_parallel_size > 1) line.add(option::dp, std::to_string(schedule.data_parallel_size));
     };
     return estimate_step(args, io, configure, [&](const deployment& placed, step_estimate& out) {
         latency_request request;
         request.is_training = true;
         request.schedule = schedule;
-        request.work.base_workload = sizes_only(load);
+        request.work.base_workload = is_torch ? on_device(load, *placed.device) : sizes_only(load);
+        if (is_torch) request.plan = &plan;
         validate(request, placed);
         const latency_training_response response = compute_training(request, placed);
         const training_cost& cost = response.cost;
         const double passes = cost.forward.seconds + cost.backward.seconds;
         const double all = passes + cost.reduction.seconds + cost.optimizer.seconds;
         const auto accumulation = static_cast<double>(schedule.gradient_accumulation_steps);
-        const double factor = 1 + (accumulation - 1) * passes / all;  // only the passes are repeated
+        // only the passes are repeated; the kernels of PyTorch are those of all passes
+        const double factor = is_torch ? 1 : 1 + (accumulation - 1) * passes / all;
         out.seconds = cost.total.seconds * factor;
         out.lower = cost.total.lower * factor;
         out.upper = cost.total.upper * factor;
@@ -195,6 +212,11 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
         out.model_flops_utilization =
             cost.model_flops_utilisation(*placed.device, *placed.execution.linear_type) * accumulation / factor;
         out.omissions = omissions_of(plan);
+        out.is_torch = is_torch;
+        if (response.torch) {
+            out.device_seconds = response.torch->device_seconds;
+            out.host_seconds = response.torch->host_seconds;
+        }
     });
 }
 

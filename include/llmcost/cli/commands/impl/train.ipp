@@ -34,6 +34,7 @@
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
+#include <llmcost/cli/request/attention_option.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -99,21 +100,6 @@ LLMCOST_INLINE int precision_of(const arguments& args, const model& m) {
     }
 }
 
-/// Whether the reference has a fused attention for a model, and the trace describes it.
-[[nodiscard]] LLMCOST_INLINE bool has_fused_attention(const model& m, workload load) {
-    if (m.spec->has_eager_attention_only || m.text_model_spec().has_eager_attention_only) return false;
-    load.training = true;
-    load.has_dropout = false;
-    try {
-        load.implementation = attention_implementation::sdpa;
-        const model_metrics fused = count_model(m, load);
-        load.implementation = attention_implementation::eager;
-        return !(fused == count_model(m, load));
-    } catch (const description_error&) {
-        return false;
-    }
-}
-
 LLMCOST_INLINE void complete_training_workload(const arguments& args, const model& m, workload& load) {
     const int precision = precision_of(args, m);
     load.weights = load.activations = precision == precision_bf16 || precision == precision_fp8_mixed ? dtype::bfloat16
@@ -124,11 +110,7 @@ LLMCOST_INLINE void complete_training_workload(const arguments& args, const mode
     // `use_cache` is the default, and activation checkpointing turns it off (transformers/modeling_layers.py,
     // `GradientCheckpointingLayer`)
     load.has_training_cache = load.cuda_capability > 0 && !args.text(option::recompute).starts_with("full");
-    constexpr int automatic = 2;
-    const int implementation = args.choice(option::implementation, automatic);
-    load.implementation = implementation != automatic    ? static_cast<attention_implementation>(implementation)
-                          : has_fused_attention(m, load) ? attention_implementation::sdpa
-                                                         : attention_implementation::eager;
+    load.implementation = attention_implementation_of(args, m, load);
 }
 
 /// Throws: `usage` for options of 16-bit weights if the configuration has float32 weights and `--precision` is auto.

@@ -40,8 +40,15 @@ LLMCOST_INLINE std::string estimate_lines(const step_estimate& estimate, std::in
 }
 
 LLMCOST_INLINE std::string assumption_line(const step_estimate& estimate) {
-    return "Time: as in llmcost latency --training, fused kernels in a CUDA graph" +
-           (estimate.omissions.empty() ? "" : "; without " + estimate.omissions) + '\n';
+    std::string out = "Time: as in llmcost latency --training, ";
+    if (!estimate.is_torch)
+        out += "fused kernels in a CUDA graph";
+    else if (estimate.device_seconds > 0)
+        out +=
+            "--engine torch: device " + duration(estimate.device_seconds) + ", host " + duration(estimate.host_seconds);
+    else
+        out += "--engine torch: eager PyTorch";
+    return out + (estimate.omissions.empty() ? "" : "; without " + estimate.omissions) + '\n';
 }
 
 LLMCOST_INLINE std::string inference_assumption_line(const step_estimate& estimate) {
@@ -58,6 +65,8 @@ LLMCOST_INLINE void write_estimate(json_writer& json, const step_estimate& estim
     member("seconds", estimate.seconds);
     member("lower", estimate.lower);
     member("upper", estimate.upper);
+    member("device_seconds", estimate.device_seconds);
+    member("host_seconds", estimate.host_seconds);
     member("inputs_per_second", estimate.inputs_per_second);
     member("model_flops_utilization", estimate.model_flops_utilization);
     member("watts_of_all_devices", estimate.watts);

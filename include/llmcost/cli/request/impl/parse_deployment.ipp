@@ -18,6 +18,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
@@ -153,9 +154,15 @@ LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program&
     p.name_of_model = read.found.name_of_model;
     if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
     checkpoint_types types = parse_types(args, read, p);
-    p.engine = args.has(option::engine) ? detail::require_engine("--engine", args.text(option::engine)) : engine{};
+    p.is_torch = args.text(option::engine) == torch_engine_name;
+    if (p.is_torch && !args.accepts(option::torch_host))
+        throw_usage("--engine", "torch is not an inference engine; expected in llmcost latency");
+    p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", args.text(option::engine))
+                                                       : engine{};
     const string_ref distribution = parse_routing(args, p.execution.routing_distribution);
-    const launch_mode launch = static_cast<launch_mode>(args.choice(option::execution));
+    const launch_mode launch = static_cast<launch_mode>(
+        args.choice(option::execution, static_cast<int>(p.is_torch ? launch_mode::eager : launch_mode::cuda_graph)));
+    if (p.is_torch && launch != launch_mode::cuda_graph) p.host_microseconds = parse_torch_host(args);
     const parallel_config parallel = parse_parallelism(args, p.model, launch);
     set_device(p, args);
     if (args.has(option::kv_cache_dtype)) types.cache = &parse_cache_dtype(args, p.model);

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/commands/torch_latency.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/schedule_options.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/pages/train_page.hpp>
+#include <llmcost/cli/request/attention_option.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/devices/cuda_capability.hpp>
+#include <llmcost/memory/category.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/report/json_writer.hpp>
+#include <llmcost/serving/memory.hpp>
+#include <llmcost/serving/step.hpp>
+#include <llmcost/serving/timed_step.hpp>
+#include <llmcost/serving/training.hpp>
+#include <llmcost/text/messages.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/step.hpp>
+
+namespace llmcost::cli::detail {
+
+LLMCOST_INLINE void complete_torch_workload(const arguments& args, const deployment& p,
+                                            const training_schedule* schedule, workload& load) {
+    const dtype type = dtype_from(std::string_view(p.execution.linear_type->name));
+    if (type != dtype::float32 && type != dtype::bfloat16 && type != dtype::float16)
+        throw_usage("--dtype", "torch has products of float32, bfloat16 and float16; not of " +
+                                   std::string(p.execution.linear_type->name));
+    const int precision = args.choice(option::precision, precision_auto);
+    load.autocast = precision == precision_bf16_mixed || precision == precision_fp16_mixed;
+    load.weights = load.activations = precision == precision_fp32 || load.autocast ? dtype::float32
+                                      : precision == precision_bf16                ? dtype::bfloat16
+                                      : precision == precision_fp16                ? dtype::float16
+                                                                                   : type;
+    load.cuda_capability = cuda_capability_of(*p.device);
+    load.has_training_cache = schedule != nullptr && schedule->recompute != recompute_mode::full;
+    load.implementation = attention_implementation_of(args, p.model, load);
+}
+
+/// Whether kernels that compute, or kernels that move data, take most of the time; or the launches by the host.
+[[nodiscard]] LLMCOST_INLINE roofline_bound bound_of(const torch_step& step) {
+    if (step.is_host_bound()) return roofline_bound::launch;
+    double compute = 0;
+    for (const timed_torch_kernel& row : step.kernels)
+        if (row.kernel.flops > 0) compute += row.launches * row.seconds;
+    return 2 * compute > step.device_seconds ? roofline_bound::compute : roofline_bound::memory;
+}
+
+[[nodiscard]] LLMCOST_INLINE step_time step_time_of(const torch_step& step) {
+    return {.seconds = step.seconds(), .lower = step.lower, .upper = step.upper, .bound = bound_of(step)};
+}
+
+/// The cost of a phase. `is_wide`: its products have at least 16 bits.
+[[nodiscard]] LLMCOST_INLINE step_cost step_cost_of(const deployment& p, const torch_phase_cost& phase) {
+    step_cost out;
+    out.seconds = phase.device_seconds;
+    out.flops = phase.flops;
+    out.bytes = phase.bytes;
+    out.launches = phase.launches;
+    const double peak = p.device->*p.execution.linear_type->unit * 1e12;
+    out.high_precision_busy = peak > 0 ? std::min(phase.flops / peak, phase.device_seconds) : 0;
+    out.memory_busy = p.device->memory_bandwidth > 0
+                          ? std::min(phase.bytes / (p.device->memory_bandwidth * 1e9), phase.device_seconds)
+                          : 0;
+    return out;
+}
+
+LLMCOST_INLINE training_cost torch_training_cost(const deployment& p, const workload& load, const training_plan& plan,
+                                                 const torch_step& step) {
+    using category = memory_category;
+    training_cost out;
+    out.forward = step_cost_of(p, step.phase(step_phase::forward));
+    out.recomputed = step_cost_of(p, step.phase(step_phase::recompute));
+    out.backward = step_cost_of(p, step.phase(step_phase::backward));
+    out.backward += out.recomputed;
+    out.optimizer = step_cost_of(p, step.phase(step_phase::optimizer));
+    out.freezes = plan.adapter_config.kind != adapter_kind::none;
+    out.total = step_time_of(step);
+    model base_model = p.model;
+    base_model.policy = nullptr;  // the plan contains the adapter
+    const memory_timeline memory = train(base_model, load, plan).memory;
+    out.memory.peak = memory.peak.bytes;
+    out.memory.saved = memory.saved_bytes;
+    out.memory.trained = memory.num_trainable;
+    for (const category c : {category::parameters, category::gradients, category::optimizer})
+        out.memory.states += memory.peak_by_category[c];
+    if (p.execution.parallel.data_parallel_size > 1) {
+        out.reduction = gradient_reduction_cost(static_cast<std::int64_t>(memory.num_trainable), p.execution, *p.device,
+                                                *p.kernels);
+        out.total.seconds += out.reduction.seconds;
+        out.total.lower += out.reduction.seconds / 2;
+        out.total.upper += out.reduction.seconds * 2;
+    }
+    return out;
+}
+
+LLMCOST_INLINE timed_step torch_forward_cost(const deployment& p, const workload& load, const torch_step& step) {
+    timed_step out;
+    static_cast<step_time&>(out) = step_time_of(step);
+    out.done = step_cost_of(p, step.phase(step_phase::forward));
+    out.host_seconds = step.host_seconds;
+    out.weights = weight_bytes(p.model, p.execution);
+    out.cache = cache_bytes(p.model, load, p.execution);
+    return out;
+}
+
+LLMCOST_INLINE std::string torch_operator_table(const torch_step& step) {
+    struct sum {
+        double launches = 0, seconds = 0;
+    };
+    constexpr std::size_t max_rows = 16;
+    std::map<std::string_view, sum> sums;
+    for (const timed_torch_kernel& row : step.kernels) {
+        sum& s = sums[row.kernel.name];
+        s.launches += row.launches;
+        s.seconds += row.launches * row.seconds;
+    }
+    std::vector<std::pair<std::string_view, sum>> rows(sums.begin(), sums.end());
+    std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+    constexpr std::size_t name_width = 44;
+    std::string out =
+        left("operator", name_width) + right("calls", 8) + right("device time", 14) + right("share", 9) + '\n';
+    sum others;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& [name, s] = rows[i];
+        if (i >= max_rows) {
+            others.launches += s.launches;
+            others.seconds += s.seconds;
+            continue;
+        }
+        out += left(name, name_width) + right(formatted("%.0f", s.launches), 8) + right(duration(s.seconds), 14) +
+               right(formatted("%.1f %%", 100 * s.seconds / step.device_seconds), 9) + '\n';
+    }
+    if (others.launches > 0)
+        out += left("others", name_width) + right(formatted("%.0f", others.launches), 8) +
+               right(duration(others.seconds), 14) +
+               right(formatted("%.1f %%", 100 * others.seconds / step.device_seconds), 9) + '\n';
+    return out;
+}
+
+/// The sizes of the operands, as `[512, 1024] [1024, 3072]`.
+[[nodiscard]] LLMCOST_INLINE std::string operands_label(const torch_kernel& k) {
+    std::string out;
+    for (int i = 0; i < k.num_operands; ++i) {
+        out += i == 0 ? "[" : " [";
+        for (int d = 0; d < k.operands[i].rank; ++d) {
+            if (d > 0) out += ", ";
+            out += std::to_string(k.operands[i].size[d]);
+        }
+        out += ']';
+    }
+    return out;
+}
+
+LLMCOST_INLINE table torch_kernel_table(const torch_step& step) {
+    table t{{{"operator"},
+             {"phase"},
+             {"dtype"},
+             {"operands"},
+             {"calls", true},
+             {"seconds", false, true},
+             {"seconds_of_all", false, true}},
+            {}};
+    for (const timed_torch_kernel& row : step.kernels)
+        t.rows.push_back(
+            {std::string(row.kernel.name), std::string(step_phase_names[static_cast<std::size_t>(row.kernel.phase)]),
+             std::string(name_of(row.kernel.type)), operands_label(row.kernel), formatted("%.0f", row.launches),
+             exact_number(row.seconds), exact_number(row.launches * row.seconds)});
+    return t;
+}
+
+LLMCOST_INLINE void write_torch_step(json_writer& json, const torch_step& step) {
+    double launches = 0;
+    for (const torch_phase_cost& phase : step.phases) launches += phase.launches;
+    json.member("device_seconds", step.device_seconds).member("host_seconds", step.host_seconds);
+    json.member("launches", launches);
+    json.key("kernels").array();
+    for (const timed_torch_kernel& row : step.kernels) {
+        const torch_kernel& k = row.kernel;
+        json.object().member("operator", k.name);
+        json.member("phase", step_phase_names[static_cast<std::size_t>(k.phase)]).member("dtype", name_of(k.type));
+        json.key("operands").array();
+        for (int i = 0; i < k.num_operands; ++i) {
+            json.array();
+            for (int d = 0; d < k.operands[i].rank; ++d) json.value(k.operands[i].size[d]);
+            json.end_array();
+        }
+        json.end_array().member("calls", row.launches).member("seconds", row.seconds);
+        json.member("bytes", count(k.bytes())).member("flops", count(k.flops)).end_object();
+    }
+    json.end_array();
+}
+
+LLMCOST_INLINE std::string torch_method_line(const torch_step& step) {
+    double launches = 0;
+    for (const torch_phase_cost& phase : step.phases) launches += phase.launches;
+    std::string out = "Method: eager PyTorch 2.11; device " + duration(step.device_seconds);
+    if (step.host_seconds > 0)
+        out += ", host " + duration(step.host_seconds) + formatted(" for %.0f kernels; the ", launches) +
+               (step.is_host_bound() ? "host" : "device") + " limits the step";
+    else
+        out += " in a CUDA graph";
+    return out + '\n';
+}
+
+}  // namespace llmcost::cli::detail

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/torch/step.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_list.hpp>
+#include <llmcost/torch/kernel_time.hpp>
+#include <llmcost/trace/tensor.hpp>
+
+namespace llmcost::detail {
+
+/// The bytes that distinguish kernels in the table of a step.
+[[nodiscard]] LLMCOST_INLINE std::string key_of(const torch_kernel& k) {
+    std::string key(k.name);
+    const auto append = [&](std::int64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); };
+    for (const std::int64_t n :
+         {static_cast<std::int64_t>(k.kind), static_cast<std::int64_t>(k.phase), static_cast<std::int64_t>(k.type),
+          static_cast<std::int64_t>(k.bytes_read), static_cast<std::int64_t>(k.bytes_written), k.batch, k.rows,
+          k.columns, k.inner, static_cast<std::int64_t>(k.is_transposed_a),
+          static_cast<std::int64_t>(k.is_transposed_b)})
+        append(n);
+    for (int i = 0; i < k.num_operands; ++i)
+        for (int j = 0; j < k.operands[i].rank; ++j) append(k.operands[i].size[j]);
+    return key;
+}
+
+/// Relative bounds that contain nine of ten measured steps (docs/latency.md, "PyTorch").
+inline constexpr double device_lower = 0.90, device_upper = 1.12, host_lower = 0.6, host_upper = 1.6;
+
+/// Merges equal kernels and adds their times.
+[[nodiscard]] LLMCOST_INLINE torch_step timed_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
+                                                      const device& device, double host_microseconds) {
+    torch_step step;
+    std::unordered_map<std::string, std::size_t> places;
+    for (const torch_kernel& k : kernels) {
+        const auto [place, is_new] = places.try_emplace(key_of(k), step.kernels.size());
+        if (is_new) step.kernels.push_back({k, 0, kernel_seconds(device, k)});
+        timed_torch_kernel& row = step.kernels[place->second];
+        const double times =
+            static_cast<double>(k.num_repetitions) * (k.phase == step_phase::optimizer ? 1 : num_passes);
+        row.launches += times;
+        torch_phase_cost& phase = step.phases[static_cast<std::size_t>(k.phase)];
+        phase.device_seconds += times * row.seconds;
+        phase.flops += times * static_cast<double>(k.flops);
+        phase.bytes += times * static_cast<double>(k.bytes());
+        phase.launches += times;
+        step.device_seconds += times * row.seconds;
+        step.host_seconds += times * host_microseconds * 1e-6;
+    }
+    step.lower = std::max(step.device_seconds * device_lower, step.host_seconds * host_lower);
+    step.upper = std::max(step.device_seconds * device_upper, step.host_seconds * host_upper);
+    return step;
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE torch_step time_training_step(const model& m, const workload& load, const training_plan& plan,
+                                             const device& device, double host_microseconds) {
+    return detail::timed_kernels(training_kernels(m, load, plan),
+                                 static_cast<double>(plan.schedule.gradient_accumulation_steps), device,
+                                 host_microseconds);
+}
+
+LLMCOST_INLINE torch_step time_forward_pass(const model& m, const workload& load, const device& device,
+                                            double host_microseconds) {
+    return detail::timed_kernels(forward_kernels(m, load), 1, device, host_microseconds);
+}
+
+}  // namespace llmcost
