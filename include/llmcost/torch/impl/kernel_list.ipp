@@ -184,6 +184,15 @@ LLMCOST_INLINE void kernel_listener::add_attention_backward(std::int32_t node) {
     k.is_causal = operands.is_causal;
     if (!operands.inputs.empty()) detail::set_rows(k, operands.inputs.front());
     for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+    // gradients have the layout of their operands (cudnn/MHA.cpp, `alloc_with_matching_layout`); those of contiguous
+    // heads are copied before the projection's `view`
+    for (const tensor& v : operands.inputs) {
+        if (v.rank != 4 || v.size[1] == 1 || v.size[2] == 1 || !v.is_contiguous()) continue;
+        torch_kernel& copy =
+            add("aten::copy_", torch_kernel_kind::copy, detail::unique_bytes(v), detail::unique_bytes(v));
+        copy.type = v.type;
+        detail::add_operand(copy, shape(v.size[0], v.size[2], v.size[1], v.size[3]));
+    }
 }
 
 LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std::size_t input) {
