@@ -59,6 +59,7 @@ struct torch_kernel {
     std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
     bool is_transposed_a = false, is_transposed_b = false;  ///< operands of products, stored by columns
     bool is_causal = false;                                 ///< of attention
+    bool is_accumulation = false;                           ///< adds a gradient to that of an earlier pass
     std::int64_t num_repetitions = 1;                       ///< launches: time steps of a loop
     std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
     shape operands[3]{};                                    ///< sizes that the profiler lists

@@ -19,8 +19,8 @@ namespace llmcost {
 /// `cycles_per_row` is the latency of a row divided by the rows in flight on a multiprocessor.
 struct memory_kernel_limits {
     torch_kernel_kind kind;
-    double latency = 0;            ///< microseconds
-    double bandwidth = 1;          ///< fraction of the datasheet bandwidth
+    double latency = 0;    ///< microseconds
+    double bandwidth = 1;  ///< fraction of the datasheet bandwidth
     double elements_per_cycle = 0;
     double cycles_per_row = 0;
 };

@@ -74,7 +74,15 @@ inline constexpr std::array latency_options = concatenate(
                             option::recompute_layers, option::precision, option::implementation}),
     with_section("Parallelism", parallel_options),
     with_section("Hardware and engine",
-                 concatenate(std::array{option::device_list}, engine_options, std::array{option::torch_host})),
+                 std::array{option::device_list,
+                            with_help(option::engine,
+                                      "trtllm, vllm or sglang: its kernels and host overhead; torch: "
+                                      "eager PyTorch (default: fused kernels, no host overhead)"),
+                            option::engine_version, option::calibration,
+                            with_help(option::execution,
+                                      "graph: fused kernels in a CUDA graph; stream: fused, launched "
+                                      "one by one; eager: not fused (default graph; torch: eager)"),
+                            option::network, option::torch_host}),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format}), help_option);

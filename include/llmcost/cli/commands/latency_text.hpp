@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
@@ -19,6 +19,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/faster_step.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/latency/operator_types.hpp>
@@ -59,8 +60,9 @@ struct latency_response {
 struct latency_training_response {
     training_plan plan{};
     training_cost cost{};
-    double watts = 0;                   ///< mean power per device
-    std::optional<torch_step> torch{};  ///< with `--engine torch`
+    double watts = 0;                           ///< mean power per device
+    std::optional<torch_step> torch{};          ///< with `--engine torch`
+    std::vector<detail::faster_step> faster{};  ///< changes of the program of PyTorch
 };
 
 namespace detail {

@@ -97,14 +97,15 @@ training_response compute_training(const arguments& args, const parsed_model& re
 inline constexpr std::array training_options = concatenate(
     with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
                                                     option::precision, option::implementation, option::loss,
-                                                    option::dropout, option::torch_device, option::torch_host},
+                                                    option::dropout, option::torch_device},
                                          schedule_options)),
     with_section("Parallelism", sharding_options));
 
 inline constexpr std::array train_options = concatenate(
     with_section("Model", model_options), with_section("Workload", training_lists),
     with_section("Multimodal inputs", multimodal_options), training_options,
-    with_section("Hardware", concatenate(device_list_options, std::array{option::network, option::step_seconds})),
+    with_section("Hardware", concatenate(device_list_options,
+                                         std::array{option::torch_host, option::network, option::step_seconds})),
     with_section("Cost", std::array{option::tokens, option::price}),
     with_section("Output", std::array{option::format, option::plot}), help_option);
 

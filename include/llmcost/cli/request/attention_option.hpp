@@ -14,6 +14,9 @@ namespace llmcost::cli::detail {
 [[nodiscard]] attention_implementation attention_implementation_of(const arguments& args, const model& m,
                                                                    const workload& load);
 
+/// Whether the reference has a fused attention for a model, and the trace describes it.
+[[nodiscard]] bool has_fused_attention(const model& m, workload load);
+
 }  // namespace llmcost::cli::detail
 
 #ifndef LLMCOST_COMPILED

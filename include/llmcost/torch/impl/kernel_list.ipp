@@ -354,6 +354,7 @@ LLMCOST_INLINE void kernel_listener::on_parameter_gradient(std::int32_t paramete
     const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(parameter)];
     if (!is_accumulated) return;
     torch_kernel& k = add("aten::add_", torch_kernel_kind::elementwise, 2 * p.bytes, p.bytes);
+    k.is_accumulation = true;
     k.type = detail::float_type_of(8 * p.bytes / std::max<std::uint64_t>(p.elements, 1));
 }
 

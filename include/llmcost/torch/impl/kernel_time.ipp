@@ -24,9 +24,7 @@ inline constexpr double microsecond = 1e-6;
     return d.fp32 > 0 ? d.fp32 * 1e12 / flops_per_cycle : 1e11;
 }
 
-[[nodiscard]] LLMCOST_INLINE double element_bytes_of(dtype type) noexcept {
-    return std::max(bits_of(type) / 8.0, 1.0);
-}
+[[nodiscard]] LLMCOST_INLINE double element_bytes_of(dtype type) noexcept { return std::max(bits_of(type) / 8.0, 1.0); }
 
 [[nodiscard]] LLMCOST_INLINE double memory_seconds(const device& d, const torch_kernel& k) {
     constexpr double cached_bandwidth = 1.3;  // of the last-level cache, relative to the memory
@@ -62,9 +60,9 @@ inline constexpr double microsecond = 1e-6;
 
 /// The fraction of the peak that remains if rows of half-precision operands are not aligned to 16 bytes.
 [[nodiscard]] LLMCOST_INLINE double alignment_factor(const torch_kernel& k) noexcept {
-    const std::int64_t alignment = std::min({alignment_of(k.is_transposed_a ? k.rows : k.inner),
-                                             alignment_of(k.is_transposed_b ? k.inner : k.columns),
-                                             alignment_of(k.columns)});
+    const std::int64_t alignment =
+        std::min({alignment_of(k.is_transposed_a ? k.rows : k.inner),
+                  alignment_of(k.is_transposed_b ? k.inner : k.columns), alignment_of(k.columns)});
     return alignment == 1 ? 0.14 : alignment == 2 ? 0.29 : alignment == 4 ? 0.75 : 1;
 }
 
@@ -94,8 +92,8 @@ inline constexpr double microsecond = 1e-6;
             const double inner = static_cast<double>(((k.inner + split - 1) / split + step - 1) / step * step);
             double seconds = waves * 2 * area * (inner + prologue) / (peak / units * efficiency * reuse);
             if (split > 1)
-                seconds += 5.2 * microsecond + 4 * static_cast<double>(k.batch * k.rows * k.columns * split) /
-                                                   (5 * bandwidth);
+                seconds +=
+                    5.2 * microsecond + 4 * static_cast<double>(k.batch * k.rows * k.columns * split) / (5 * bandwidth);
             best = std::min(best, seconds);
         }
     }
@@ -126,7 +124,8 @@ inline constexpr double microsecond = 1e-6;
            std::max(compute, static_cast<double>(k.bytes()) / (0.8 * std::max(d.memory_bandwidth * 1e9, 1e9)));
 }
 
-/// Seconds of a convolution: a product over the outputs, in TF32 for float32 operands (`torch.backends.cudnn.allow_tf32`).
+/// Seconds of a convolution: a product over the outputs, in TF32 for float32 operands
+/// (`torch.backends.cudnn.allow_tf32`).
 [[nodiscard]] LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k) {
     const double peak = k.type == dtype::float32 ? d.tf32 * 1e12 : d.peak(k.type);
     constexpr double efficiency = 0.35, bandwidth = 0.45;

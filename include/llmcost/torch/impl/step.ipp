@@ -52,8 +52,8 @@ inline constexpr double device_lower = 0.90, device_upper = 1.12, host_lower = 0
         const auto [place, is_new] = places.try_emplace(key_of(k), step.kernels.size());
         if (is_new) step.kernels.push_back({k, 0, kernel_seconds(device, k)});
         timed_torch_kernel& row = step.kernels[place->second];
-        const double times =
-            static_cast<double>(k.num_repetitions) * (k.phase == step_phase::optimizer ? 1 : num_passes);
+        const double passes = k.phase == step_phase::optimizer ? 1 : k.is_accumulation ? num_passes - 1 : num_passes;
+        const double times = static_cast<double>(k.num_repetitions) * passes;
         row.launches += times;
         torch_phase_cost& phase = step.phases[static_cast<std::size_t>(k.phase)];
         phase.device_seconds += times * row.seconds;

@@ -25,6 +25,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/faster_step.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
@@ -145,6 +146,8 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
                                             *deployment.device, deployment.host_microseconds);
         response.cost = torch_training_cost(deployment, request.work.base_workload, plan, *response.torch);
         set_training_watts(response, *deployment.device);
+        if (request.plan == nullptr)
+            response.faster = find_faster_steps(deployment, request.work.base_workload, plan, *response.torch);
         return response;
     }
     response.cost = training_of(deployment.model, request.work.base_workload, deployment.execution, *deployment.device,

@@ -25,6 +25,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/faster_step.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
@@ -345,10 +346,12 @@ LLMCOST_INLINE std::string training_json(const deployment& p, const workload& lo
     json.member("state_bytes_per_device", count(t.memory.states))
         .member("saved_bytes_per_device", count(t.memory.saved));
     write_memory(json, p, count(t.memory.peak.total));
-    if (response.torch)
+    if (response.torch) {
         write_torch_step(json, *response.torch);
-    else
+        write_faster_steps(json, response.faster);
+    } else {
         write_unmeasured(json, p);
+    }
     return json.end_object().text() + '\n';
 }
 
@@ -402,7 +405,8 @@ LLMCOST_INLINE std::string training_text(const deployment& p, const workload& lo
                inputs;
     out += "\n  memory " + in_bytes(count(t.memory.states)) + " weights, gradients and optimizer state, " +
            in_bytes(count(t.memory.saved)) + " saved for backward\n\n";
-    out += response.torch ? torch_operator_table(*response.torch) + '\n' + torch_method_line(*response.torch)
+    out += response.torch ? torch_operator_table(*response.torch) + '\n' + faster_step_lines(response.faster) +
+                                torch_method_line(*response.torch)
                           : measurement_note(p);
     return out + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
 }

@@ -81,8 +81,9 @@ LLMCOST_INLINE workload sizes_only(workload load) {
 }
 
 /// The workload of a training step with the kernels of a device.
-LLMCOST_INLINE workload on_device(workload load, const device& device) {
+LLMCOST_INLINE workload on_device(workload load, const training_schedule& schedule, const device& device) {
     load.uses_cpu_kernels = false;
+    load.has_training_cache = schedule.recompute != recompute_mode::full;
     load.cuda_capability = cuda_capability_of(device);
     return load;
 }
@@ -126,6 +127,8 @@ step_estimate estimate_step(const arguments& args, const program& io, Configure 
 }
 
 LLMCOST_INLINE std::int64_t parse_epoch_tokens(const arguments& args) {
+    if (args.has(option::torch_host) && !args.has(option::device))
+        throw_usage(option::torch_host.name, "requires --device, for the time of a step");
     if (!args.has(option::tokens)) return 0;
     if (!args.has(option::device)) throw_usage(option::tokens.name, "requires --device, for the time of a step");
     return parse_integer(option::tokens.name, args.text(option::tokens), 1, 1'000'000'000'000'000'000);
@@ -193,7 +196,7 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
         latency_request request;
         request.is_training = true;
         request.schedule = schedule;
-        request.work.base_workload = is_torch ? on_device(load, *placed.device) : sizes_only(load);
+        request.work.base_workload = is_torch ? on_device(load, schedule, *placed.device) : sizes_only(load);
         if (is_torch) request.plan = &plan;
         validate(request, placed);
         const latency_training_response response = compute_training(request, placed);

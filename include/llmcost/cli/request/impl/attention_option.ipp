@@ -13,8 +13,7 @@
 
 namespace llmcost::cli::detail {
 
-/// Whether the reference has a fused attention for a model, and the trace describes it.
-[[nodiscard]] LLMCOST_INLINE bool has_fused_attention(const model& m, workload load) {
+LLMCOST_INLINE bool has_fused_attention(const model& m, workload load) {
     if (m.spec->has_eager_attention_only || m.text_model_spec().has_eager_attention_only) return false;
     load.training = true;
     load.has_dropout = false;

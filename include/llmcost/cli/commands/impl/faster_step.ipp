@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/commands/faster_step.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/request/attention_option.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/report/json_writer.hpp>
+#include <llmcost/text/messages.hpp>
+#include <llmcost/torch/step.hpp>
+
+namespace llmcost::cli::detail {
+
+LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, const workload& load,
+                                                          const training_plan& plan, const torch_step& step) {
+    constexpr double min_saving = 0.01;
+    model base_model = p.model;
+    base_model.policy = nullptr;  // the plan contains the adapter
+    std::vector<faster_step> out;
+    const auto add_time = [&](std::string change, double seconds, double num_inputs) {
+        const double relative_time = seconds / num_inputs / step.seconds();
+        if (relative_time < 1 - min_saving) out.push_back({std::move(change), seconds, relative_time});
+    };
+    const auto add = [&](std::string change, const model& m, const workload& changed_load, const training_plan& changed,
+                         double num_inputs = 1) {
+        const double memory = p.device->memory_bytes();
+        if (memory > 0 && static_cast<double>(train(m, changed_load, changed).memory.peak.bytes.total) > memory) return;
+        add_time(std::move(change),
+                 time_training_step(m, changed_load, changed, *p.device, p.host_microseconds).seconds(), num_inputs);
+    };
+    if (step.is_host_bound()) {
+        add_time("CUDA graph (--execution graph)", step.device_seconds, 1);
+        workload larger = load;
+        larger.batch *= 2;
+        add("--batch " + std::to_string(larger.batch), base_model, larger, plan, 2);
+    }
+    if (const optimizer_spec* const fused = find_optimizer(std::string(plan.schedule.optimizer->name) + ":fused")) {
+        training_plan changed = plan;
+        changed.schedule.optimizer = fused;
+        add("--optimizer " + std::string(fused->name), base_model, load, changed);
+    }
+    if (load.implementation == attention_implementation::eager && has_fused_attention(base_model, load)) {
+        workload changed = load;
+        changed.implementation = attention_implementation::sdpa;
+        add("--attention-implementation sdpa", base_model, changed, plan);
+    }
+    if (load.weights == dtype::float32 && !load.autocast) {
+        workload changed = load;
+        changed.autocast = true;
+        add("--precision bf16-mixed", base_model, changed, plan);
+    }
+    constexpr std::int64_t alignment = 8, padding = 64;
+    if (base_model.config.vocab_size % alignment != 0) {
+        model padded = base_model;
+        padded.config.vocab_size = (base_model.config.vocab_size + padding - 1) / padding * padding;
+        add("--set vocab_size=" + std::to_string(padded.config.vocab_size) + " (padded vocabulary)", padded, load,
+            plan);
+    }
+    std::ranges::stable_sort(out, {}, &faster_step::relative_time);
+    return out;
+}
+
+LLMCOST_INLINE std::string faster_step_lines(const std::vector<faster_step>& steps) {
+    if (steps.empty()) return {};
+    std::string out = "Faster (time per input):\n";
+    constexpr std::size_t width = 46;
+    for (const faster_step& s : steps)
+        out += "  " + left(s.change, width) + formatted("%+.0f %%\n", 100 * (s.relative_time - 1));
+    return out;
+}
+
+LLMCOST_INLINE void write_faster_steps(json_writer& json, const std::vector<faster_step>& steps) {
+    json.key("faster").array();
+    for (const faster_step& s : steps)
+        json.object()
+            .member("change", s.change)
+            .member("seconds", s.seconds)
+            .member("relative_time", s.relative_time)
+            .end_object();
+    json.end_array();
+}
+
+}  // namespace llmcost::cli::detail

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// `llmcost latency --engine torch`: the kernels of eager PyTorch, held against recordings of its profiler.
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+json torch_step(const std::string& args, int exit_code = 0) {
+    return json::parse(printed("latency --engine torch --format json " + args, {}, exit_code));
+}
+
+std::map<std::string, double> calls_of(const json& step) {
+    std::map<std::string, double> calls;
+    for (const json& k : step["kernels"]) calls[k["operator"].get<std::string>()] += k["calls"].get<double>();
+    return calls;
+}
+
+struct recorded_step {
+    std::string args;
+    double device_milliseconds;
+    std::map<std::string, double> calls;
+};
+
+}  // namespace
+
+TEST_CASE("a training step launches the operators that PyTorch's profiler lists, in their number") {
+    // PyTorch 2.11, Transformers 5.17 on an H200: calls of each operator and the sum of all kernels
+    const std::vector<recorded_step> steps{
+        {"--model Qwen/Qwen3-0.6B --batch 1 --sequence 512",
+         25.97,
+         {{"aten::mm", 591},
+          {"aten::sum", 226},
+          {"aten::mean", 113},
+          {"aten::div", 113},
+          {"aten::rsqrt", 113},
+          {"aten::neg", 112},
+          {"aten::cat", 113},
+          {"aten::silu", 28},
+          {"aten::silu_backward", 28},
+          {"aten::_log_softmax", 1},
+          {"aten::_log_softmax_backward_data", 1},
+          {"aten::embedding_dense_backward", 1},
+          {"aten::_foreach_mul_", 2},
+          {"aten::_foreach_lerp_", 1},
+          {"aten::_foreach_addcmul_", 1},
+          {"aten::_foreach_addcdiv_", 1},
+          {"aten::_scaled_dot_product_attention", 28},
+          {"aten::_scaled_dot_product_attention_backward", 28}}},
+        {"--model meta-llama/Llama-3.2-1B --batch 8 --sequence 2048",
+         327.91,
+         {{"aten::mm", 339},
+          {"aten::sum", 66},
+          {"aten::mean", 33},
+          {"aten::rsqrt", 33},
+          {"aten::neg", 64},
+          {"aten::cat", 65},
+          {"aten::silu", 16},
+          {"aten::silu_backward", 16}}},
+        {"--model openai-community/gpt2-medium --batch 4 --sequence 1024 --attention-implementation eager",
+         67.80,
+         {{"aten::mm", 195},
+          {"aten::addmm", 96},
+          {"aten::bmm", 144},
+          {"aten::native_layer_norm", 49},
+          {"aten::native_layer_norm_backward", 49},
+          {"aten::_softmax", 24},
+          {"aten::_softmax_backward_data", 24},
+          {"aten::tanh", 24},
+          {"aten::tanh_backward", 24},
+          {"aten::cat", 72},
+          {"aten::sum", 97}}},
+    };
+    for (const recorded_step& recorded : steps) {
+        CAPTURE(recorded.args);
+        const json step = torch_step("--training --device h200 " + recorded.args);
+        const std::map<std::string, double> calls = calls_of(step);
+        for (const auto& call : recorded.calls) {
+            CAPTURE(call.first);
+            CHECK((calls.contains(call.first) ? calls.at(call.first) : 0) == call.second);
+        }
+        CHECK(std::abs(1e3 * step["device_seconds"].get<double>() / recorded.device_milliseconds - 1) < 0.08);
+    }
+}
+
+TEST_CASE("the device time of a training step holds on a GPU and on models that were not fitted") {
+    // PyTorch 2.11 on an H100 80GB HBM3: sum of all kernels (tests/memory/h100_runs.jsonl.gz)
+    struct row {
+        const char* config;
+        const char* args;
+        double device_milliseconds;
+    };
+    const row rows[]{
+        {R"({"model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "vocab_size": 49152,
+             "hidden_size": 3072, "intermediate_size": 12288, "num_hidden_layers": 6, "num_attention_heads": 24,
+             "num_key_value_heads": 2, "hidden_act": "gelu_pytorch_tanh", "use_bias": true,
+             "tie_word_embeddings": true})",
+         "--batch 2 --sequence 1024", 30.62},
+        {R"({"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"], "vocab_size": 100352, "hidden_size": 2048,
+             "intermediate_size": 8192, "num_hidden_layers": 6, "num_attention_heads": 16, "num_key_value_heads": 16,
+             "tie_word_embeddings": false})",
+         "--batch 4 --sequence 1024", 61.93},
+        {R"({"model_type": "granite", "architectures": ["GraniteForCausalLM"], "vocab_size": 49155,
+             "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 8, "num_attention_heads": 32,
+             "num_key_value_heads": 8, "tie_word_embeddings": true})",
+         "--batch 1 --sequence 1024 --dtype float32 --optimizer sgd", 93.68},
+        {R"({"model_type": "bloom", "architectures": ["BloomForCausalLM"], "vocab_size": 250880, "hidden_size": 1024,
+             "n_layer": 8, "n_head": 16, "hidden_dropout": 0.0, "attention_dropout": 0.0})",
+         "--batch 2 --sequence 512 --dtype float32 --attention-implementation eager", 66.04},
+        {R"({"model_type": "glm4", "architectures": ["Glm4ForCausalLM"], "vocab_size": 65024, "hidden_size": 2048,
+             "intermediate_size": 6848, "num_hidden_layers": 6, "num_attention_heads": 16, "num_key_value_heads": 2,
+             "head_dim": 128, "attention_bias": true, "partial_rotary_factor": 0.5, "tie_word_embeddings": false})",
+         "--batch 2 --sequence 1024 --optimizer adamw:fused", 23.06},
+    };
+    for (const row& r : rows) {
+        CAPTURE(r.config);
+        const json step = json::parse(printed(
+            "latency --engine torch --format json --training --device h100_sxm --config - " + std::string(r.args),
+            {.in = r.config}));
+        CHECK(std::abs(1e3 * step["device_seconds"].get<double>() / r.device_milliseconds - 1) < 0.12);
+    }
+}
+
+TEST_CASE("a product with rows that are not aligned to 16 bytes is several times slower") {
+    // the head of GPT-2 on an H200: 25.7 ms for 50,257 words, 3.6 ms for 50,304
+    const auto head = [](const char* words) {
+        const json step = torch_step(
+            "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
+            "--sequence 1024 --set vocab_size=" +
+            std::string(words));
+        double seconds = 0;
+        for (const json& k : step["kernels"])
+            for (const json& operand : k["operands"])
+                if (k["operator"] == "aten::mm" && operand[1] == std::stoll(words))
+                    seconds += k["calls"].get<double>() * k["seconds"].get<double>();
+        return seconds;
+    };
+    CHECK(head("50257") > 4 * head("50304"));
+}
+
+TEST_CASE("train and latency report one time of a training step, and which of device and host limits it") {
+    const std::string model = " --model Qwen/Qwen3-0.6B --device h200 --batch 4 --sequence 512 --format json";
+    const json latency = json::parse(printed("latency --engine torch --training" + model));
+    const json train = json::parse(printed("train" + model))["step_time"];
+    CHECK(train["seconds"] == latency["seconds"]);
+    CHECK(train["device_seconds"] == latency["device_seconds"]);
+    CHECK(train["host_seconds"] == latency["host_seconds"]);
+    CHECK(latency["seconds"] == latency["host_seconds"]);  // a small model
+    const json graph = json::parse(printed("latency --engine torch --training --execution graph" + model));
+    CHECK(graph["seconds"] == graph["device_seconds"]);
+    CHECK(graph["host_seconds"] == 0);
+    const json slow = json::parse(printed("latency --engine torch --training --host 100" + model));
+    CHECK(slow["host_seconds"].get<double>() == doctest::Approx(100e-6 * slow["launches"].get<double>()));
+}
+
+TEST_CASE("latency names the changes that make a training step of PyTorch faster") {
+    const json gpt2 = torch_step(
+        "--training --device h200 --model openai-community/gpt2-medium --batch 4 --sequence 1024 "
+        "--attention-implementation eager");
+    const json& faster = gpt2["faster"];
+    REQUIRE(faster.size() >= 3);
+    for (std::size_t i = 1; i < faster.size(); ++i)
+        CHECK(faster[i - 1]["relative_time"].get<double>() <= faster[i]["relative_time"].get<double>());
+    const auto time_with = [&](std::string_view change) {
+        for (const json& f : faster)
+            if (f["change"].get<std::string>().starts_with(change)) return f["seconds"].get<double>();
+        return 0.0;
+    };
+    const double sdpa = torch_step(
+        "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
+        "--sequence 1024 --attention-implementation sdpa")["seconds"];
+    CHECK(time_with("--attention-implementation sdpa") == sdpa);
+    CHECK(time_with("--set vocab_size=50304") < 0.8 * gpt2["seconds"].get<double>());
+    const json small = torch_step("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
+    CHECK(small["faster"][0]["change"] == "CUDA graph (--execution graph)");
+    CHECK(small["faster"][0]["seconds"] == small["device_seconds"]);
+}
+
+TEST_CASE("gradient accumulation and recomputation repeat kernels") {
+    const std::string model = "--training --device h200 --model Qwen/Qwen3-0.6B --sequence 256";
+    const json once = torch_step(model), recomputed = torch_step(model + " --recompute full");
+    const auto calls = calls_of(once), again = calls_of(recomputed);
+    CHECK(again.at("aten::silu") == 2 * calls.at("aten::silu"));
+    CHECK(again.at("aten::silu_backward") == calls.at("aten::silu_backward"));
+    CHECK(recomputed["recomputed"]["seconds"].get<double>() > 0);
+    CHECK(once["recomputed"]["seconds"] == 0);
+}
+
+TEST_CASE("options of PyTorch are refused where they have no effect") {
+    const std::string base = "latency --model Qwen/Qwen3-0.6B --device h200 ";
+    CHECK(has(refused(base + "--host h100"), "--host: requires --engine torch"));
+    CHECK(has(refused(base + "--precision bf16"), "--precision: requires --engine torch"));
+    CHECK(has(refused(base + "--engine torch --tp 2"), "expected --tp 1"));
+    CHECK(has(refused(base + "--engine torch --host h300"), "h200"));
+    CHECK(has(refused(base + "--engine torch --dtype fp8"), "float32, bfloat16 and float16"));
+    CHECK(has(refused("train --model Qwen/Qwen3-0.6B --host h200"), "--host: requires --device"));
+    CHECK(has(refused("serve --model Qwen/Qwen3-0.6B --device h200 --engine torch"), "not an inference engine"));
+}
