@@ -15,7 +15,13 @@ namespace llmcost {
 enum class torch_kernel_kind : std::uint8_t {
     product,              ///< a matrix product of cuBLAS
     batched_product,      ///< a product of each matrix of a batch
-    convolution,          ///< a convolution of cuDNN, or one of its gradients
+    convolution,          ///< an implicit GEMM of cuDNN: the output or the gradient of the input
+    convolution_weight,   ///< an implicit GEMM of cuDNN: the gradient of the weight
+    convolution_images,   ///< a product of each image, for windows of one pixel
+    depthwise,            ///< a depthwise convolution of PyTorch; rows: outputs, columns: window
+    depthwise_input,      ///< the gradient of its input; rows: inputs
+    depthwise_weight,     ///< the gradient of its weight; rows: elements of the weight, columns: summed products
+    layout,               ///< a conversion between contiguous and channels-last; columns: channels
     attention,            ///< fused `scaled_dot_product_attention`
     attention_backward,   ///< its gradients
     elementwise,          ///< TensorIterator, vectorized: all operands are contiguous and have one type
@@ -31,13 +37,19 @@ enum class torch_kernel_kind : std::uint8_t {
     softmax_backward,
     layer_norm,
     layer_norm_backward,
-    batch_norm,
+    group_norm,
+    group_norm_backward,
+    batch_norm,  ///< cuDNN, a block per channel; rows: channels, columns: elements of a channel
+    batch_norm_statistics,
+    batch_norm_transform,
+    batch_norm_update,
     batch_norm_backward,
     gather,
     scatter,
     sort,
     scan,
     pooling,
+    pooling_backward,
     multi_tensor,  ///< a foreach function over lists of tensors
     fused_optimizer
 };
@@ -62,6 +74,7 @@ struct torch_kernel {
     bool is_accumulation = false;                           ///< adds a gradient to that of an earlier pass
     std::int64_t num_repetitions = 1;                       ///< launches: time steps of a loop
     std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
+    std::int64_t window = 1;                                ///< positions of the window of a convolution
     shape operands[3]{};                                    ///< sizes that the profiler lists
     int num_operands = 0;
 

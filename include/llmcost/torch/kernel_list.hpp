@@ -43,6 +43,10 @@ private:
     }
     torch_kernel& add(literal name, torch_kernel_kind kind, std::uint64_t bytes_read, std::uint64_t bytes_written);
     void add_product(std::int32_t node, step_phase phase);
+    void add_kernels(const std::vector<torch_kernel>& list);
+    void add_convolution(std::int32_t node);
+    void add_convolution_gradient(std::int32_t node, std::size_t input);
+    void add_batch_norm(std::int32_t node);
     void add_product_gradient(std::int32_t node, std::size_t input);
     /// The gradient in the type of the result, and its cast to the type of the input.
     void add_gradient_cast(std::int32_t node, std::size_t input, std::uint64_t bytes_read, std::uint64_t bytes_written);

@@ -68,7 +68,7 @@ inline constexpr operation_kernels kernel_table[num_ops]{
     {op::glu,                 "aten::glu",     torch_kernel_kind::elementwise, {{"aten::glu_backward", 2}}},
     {op::gelu,                "aten::gelu",    torch_kernel_kind::elementwise, {{"aten::gelu_backward", 2}}},
     {op::gelu_tanh,           "aten::gelu",    torch_kernel_kind::elementwise, {{"aten::gelu_backward", 2}}},
-    {op::relu,                "aten::relu",    torch_kernel_kind::elementwise, {{"aten::threshold_backward", 2}}},
+    {op::relu,                "aten::clamp_min", torch_kernel_kind::elementwise, {{"aten::threshold_backward", 2}}},
     {op::leaky_relu,          "aten::leaky_relu", torch_kernel_kind::elementwise, {{"aten::leaky_relu_backward", 2}}},
     {op::hardswish,           "aten::hardswish", torch_kernel_kind::elementwise, {{"aten::hardswish_backward", 2}}},
     {op::hardsigmoid,         "aten::hardsigmoid", torch_kernel_kind::elementwise, {{"aten::hardsigmoid_backward", 2}}},
@@ -92,14 +92,14 @@ inline constexpr operation_kernels kernel_table[num_ops]{
     {op::layer_norm,          "aten::native_layer_norm", torch_kernel_kind::layer_norm, {{"aten::native_layer_norm_backward", 2, torch_kernel_kind::layer_norm_backward}}, true},
     {op::layer_norm_weight,   "aten::native_layer_norm", torch_kernel_kind::layer_norm, {{"aten::native_layer_norm_backward", 2, torch_kernel_kind::layer_norm_backward}}, true},
     {op::layer_norm_affine,   "aten::native_layer_norm", torch_kernel_kind::layer_norm, {{"aten::native_layer_norm_backward", 2, torch_kernel_kind::layer_norm_backward}}, true},
-    {op::group_norm,          "aten::native_group_norm", torch_kernel_kind::batch_norm, {{"aten::native_group_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
-    {op::group_norm_affine,   "aten::native_group_norm", torch_kernel_kind::batch_norm, {{"aten::native_group_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
+    {op::group_norm,          "aten::native_group_norm", torch_kernel_kind::group_norm, {{"aten::native_group_norm_backward", 4, torch_kernel_kind::group_norm_backward}}, true},
+    {op::group_norm_affine,   "aten::native_group_norm", torch_kernel_kind::group_norm, {{"aten::native_group_norm_backward", 4, torch_kernel_kind::group_norm_backward}}, true},
     {op::batch_norm,          "aten::cudnn_batch_norm", torch_kernel_kind::batch_norm, {{"aten::cudnn_batch_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
     {op::batch_norm_affine,   "aten::cudnn_batch_norm", torch_kernel_kind::batch_norm, {{"aten::cudnn_batch_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
     {op::batch_norm_with_stats, "aten::cudnn_batch_norm", torch_kernel_kind::batch_norm, {{"aten::cudnn_batch_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
     {op::instance_norm_affine, "aten::cudnn_batch_norm", torch_kernel_kind::batch_norm, {{"aten::cudnn_batch_norm_backward", 4, torch_kernel_kind::batch_norm_backward}}, true},
     {op::average_pool,        "aten::mean",    torch_kernel_kind::pooling, {{"aten::div", 0}}},
-    {op::max_pool,            "aten::max_pool2d_with_indices", torch_kernel_kind::pooling, {{"aten::max_pool2d_with_indices_backward", 1, torch_kernel_kind::pooling}}},
+    {op::max_pool,            "aten::max_pool2d_with_indices", torch_kernel_kind::pooling, {{"aten::fill_", 0, torch_kernel_kind::fill}, {"aten::max_pool2d_with_indices_backward", 1, torch_kernel_kind::pooling_backward}}},
     {op::linear_1d,           "aten::upsample_linear1d", torch_kernel_kind::elementwise_strided, {{"aten::upsample_linear1d_backward", 1, torch_kernel_kind::scatter}}},
     {op::bilinear,            "aten::upsample_bilinear2d", torch_kernel_kind::elementwise_strided, {{"aten::upsample_bilinear2d_backward", 1, torch_kernel_kind::scatter}}},
     {op::trilinear,           "aten::upsample_trilinear3d", torch_kernel_kind::elementwise_strided, {{"aten::upsample_trilinear3d_backward", 1, torch_kernel_kind::scatter}}},
@@ -117,6 +117,17 @@ inline constexpr operation_kernels kernel_table[num_ops]{
     {op::index_add,           "aten::index_add_", torch_kernel_kind::scatter, {{"aten::index_select", 1, torch_kernel_kind::gather}}},
 };
 // clang-format on
+
+/// Names of operators that write into their input.
+struct in_place_operator {
+    op kind;
+    literal name;
+};
+inline constexpr in_place_operator in_place_operators[]{
+    {op::add, "aten::add_"},           {op::mul, "aten::mul_"},   {op::div, "aten::div_"},
+    {op::relu, "aten::clamp_min_"},    {op::silu, "aten::silu_"}, {op::hardswish, "aten::hardswish_"},
+    {op::where, "aten::masked_fill_"},
+};
 
 /// The kernels of an operation.
 [[nodiscard]] constexpr const operation_kernels& kernels_of(op kind) noexcept {

@@ -20,6 +20,7 @@
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/timeline.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/torch/convolution_kernels.hpp>
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/kernel_table.hpp>
 #include <llmcost/trace/ops.hpp>
@@ -85,6 +86,22 @@ LLMCOST_INLINE void set_rows(torch_kernel& k, const tensor& v) {
     k.rows = static_cast<std::int64_t>(v.numel) / std::max<std::int64_t>(k.columns, 1);
 }
 
+/// Channels and elements of a channel of a batch norm; `is_instance`: statistics of each image (`F.instance_norm`).
+LLMCOST_INLINE void set_channels(torch_kernel& k, const tensor& v, bool is_instance) {
+    const std::int64_t batch = v.rank > 1 ? v.size[0] : 1, channels = v.rank > 1 ? v.size[1] : 1;
+    k.batch = is_instance ? 1 : batch;
+    k.rows = is_instance ? batch * channels : channels;
+    k.columns = static_cast<std::int64_t>(v.numel) / std::max<std::int64_t>(k.rows, 1);
+}
+
+/// The ATen operator of a node, as PyTorch's profiler lists it.
+[[nodiscard]] LLMCOST_INLINE literal operator_name(const tape_node& n) noexcept {
+    if (n.in_place)
+        for (const in_place_operator& o : in_place_operators)
+            if (o.kind == n.kind) return o.name;
+    return kernels_of(n.kind).name;
+}
+
 LLMCOST_INLINE void add_operand(torch_kernel& k, const shape& s) {
     if (k.num_operands < 3) k.operands[k.num_operands++] = s;
 }
@@ -116,6 +133,14 @@ LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recom
     const tape_operands& operands = operands_at(node);
     if (n.is_autograd_function || operands.output.numel == 0) return;
     const operation_kernels& rule = kernels_of(n.kind);
+    if (rule.forward == torch_kernel_kind::convolution) return add_convolution(node);
+    if (rule.forward == torch_kernel_kind::batch_norm) return add_batch_norm(node);
+    if (n.in_place && n.has_backward && op_cost_of(n.kind).saved == saved_tensors::input) {
+        // torch/csrc/autograd: an in-place function that saves `self` clones it first
+        torch_kernel& clone = add("aten::copy_", torch_kernel_kind::copy_contiguous, n.output_bytes, n.output_bytes);
+        clone.type = operands.output.type;
+        detail::add_operand(clone, detail::shape_of(operands.output));
+    }
     std::uint64_t read = 0;
     const bool gathers = op_cost_of(n.kind).read == read_pattern::gathered;
     for (std::size_t i = 0; i < operands.inputs.size(); ++i)
@@ -126,7 +151,7 @@ LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recom
         const torch_kernel_kind layout = detail::elementwise_kind(operands.inputs, operands.output);
         if (kind == torch_kernel_kind::elementwise || layout == torch_kernel_kind::elementwise_cast) kind = layout;
     }
-    torch_kernel& k = add(rule.name, kind, read, n.output_bytes);
+    torch_kernel& k = add(detail::operator_name(n), kind, read, n.output_bytes);
     k.type = operands.output.type;
     for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
     detail::set_rows(k, operands.inputs.empty() ? operands.output : operands.inputs.front());
@@ -161,9 +186,62 @@ LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recom
                                    ? shape(s.batch, s.inner, s.columns)
                                    : shape(s.inner, s.columns));
     }
-    if (kind == torch_kernel_kind::convolution && n.kind == op::convolution_bias)
-        add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes).type =
-            operands.output.type;
+}
+
+LLMCOST_INLINE void kernel_listener::add_kernels(const std::vector<torch_kernel>& list) {
+    for (torch_kernel k : list) {
+        k.phase = phase_;
+        k.node = node_;
+        kernels.push_back(k);
+    }
+}
+
+LLMCOST_INLINE void kernel_listener::add_convolution(std::int32_t node) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    const std::vector<torch_kernel> list = convolution_kernels(operands, convolution_result::output);
+    add_kernels(list);
+    // aten/src/ATen/native/Convolution.cpp, `_convolution`: cuDNN's result plus the bias; the depthwise kernel adds it
+    if (n.kind != op::convolution_bias || list.empty() || list.front().kind == torch_kernel_kind::depthwise) return;
+    torch_kernel& bias = add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes);
+    bias.type = operands.output.type;
+    detail::add_operand(bias, detail::shape_of(operands.output));
+}
+
+LLMCOST_INLINE void kernel_listener::add_convolution_gradient(std::int32_t node, std::size_t input) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    if (input < 2)
+        return add_kernels(convolution_kernels(
+            operands, input == 0 ? convolution_result::input_gradient : convolution_result::weight_gradient));
+    torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
+    sum.type = operands.output.type;
+    sum.columns = static_cast<std::int64_t>(n.inputs[input].bytes * 8 / n.element_bits);
+    sum.rows = static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(sum.columns, 1);
+}
+
+LLMCOST_INLINE void kernel_listener::add_batch_norm(std::int32_t node) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    const tensor& input = operands.inputs.front();
+    const auto add_kernel = [&](literal name, torch_kernel_kind kind, std::uint64_t read, std::uint64_t written) {
+        torch_kernel& k = add(name, kind, read, written);
+        k.type = operands.output.type;
+        detail::set_channels(k, input, n.kind == op::instance_norm_affine);
+        for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+    };
+    if (n.kind == op::batch_norm || n.kind == op::batch_norm_affine) {
+        // torch/nn/modules/batchnorm.py, `_BatchNorm.forward`: num_batches_tracked, one integer
+        constexpr std::uint64_t integer_bytes = 8;
+        add("aten::add_", torch_kernel_kind::elementwise, integer_bytes, integer_bytes).type = dtype::unspecified;
+    }
+    if (operands.output.type != dtype::bfloat16)
+        return add_kernel("aten::cudnn_batch_norm", torch_kernel_kind::batch_norm, n.output_bytes, n.output_bytes);
+    // aten/src/ATen/native/cuda/Normalization.cu, `batch_norm_cuda_out`: cuDNN has no bfloat16
+    constexpr literal name = "aten::native_batch_norm";
+    add_kernel(name, torch_kernel_kind::batch_norm_statistics, n.output_bytes, 0);
+    add_kernel(name, torch_kernel_kind::batch_norm_update, 0, 0);
+    add_kernel(name, torch_kernel_kind::batch_norm_transform, n.output_bytes, n.output_bytes);
 }
 
 LLMCOST_INLINE void kernel_listener::on_backward(std::int32_t node) {
@@ -252,26 +330,7 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
     switch (rule.forward) {
         case torch_kernel_kind::product:
         case torch_kernel_kind::batched_product: return add_product_gradient(node, input);
-        case torch_kernel_kind::convolution: {
-            if (input >= 2) {
-                torch_kernel& sum =
-                    add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
-                sum.type = operands.output.type;
-                sum.columns = static_cast<std::int64_t>(n.inputs[input].bytes * 8 / n.element_bits);
-                sum.rows = static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(sum.columns, 1);
-                return;
-            }
-            std::uint64_t operand_bytes = 0;
-            for (const tensor& v : operands.inputs) operand_bytes += detail::unique_bytes(v);
-            torch_kernel& k =
-                add("aten::convolution_backward", torch_kernel_kind::convolution, operand_bytes, n.inputs[input].bytes);
-            k.type = operands.output.type;
-            k.flops = n.torch_flops;
-            for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
-            detail::set_rows(k, operands.output);
-            k.is_transposed_a = input == 1;
-            return;
-        }
+        case torch_kernel_kind::convolution: return add_convolution_gradient(node, input);
         default: break;
     }
     const bool has_operand = input < operands.inputs.size();
@@ -298,6 +357,18 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
         const std::uint64_t size = rule.is_joint ? n.output_bytes : full;
         torch_kernel& k = add(g.name, g.kind, static_cast<std::uint64_t>(g.reads) * size, size);
         k.type = type;
+        if (g.kind == torch_kernel_kind::batch_norm_backward) {
+            if (operands.output.type == dtype::bfloat16) k.name = "aten::native_batch_norm_backward";
+            detail::set_channels(k, operands.inputs.front(), n.kind == op::instance_norm_affine);
+            detail::add_operand(k, gradient);
+            continue;
+        }
+        if (n.kind == op::clamp && n.in_place) {  // `relu6_` is `hardtanh_`
+            k.name = "aten::hardtanh_backward";
+            k.bytes_read = 2 * size;
+            detail::add_operand(k, gradient);
+            break;
+        }
         const bool is_square = n.kind == op::integer_power && operands.work == count(operands.output.numel);
         if (is_square && &g == rule.backward) {  // x^1 is a copy
             k.name = "aten::copy_";

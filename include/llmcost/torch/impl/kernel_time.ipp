@@ -12,17 +12,12 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/torch/image_kernel_time.hpp>
 #include <llmcost/torch/kernel.hpp>
 
 namespace llmcost::detail {
 
 inline constexpr double microsecond = 1e-6;
-
-/// Cycles per second of all multiprocessors, from the peak of the vector units: 128 lanes, two FLOPs each.
-[[nodiscard]] LLMCOST_INLINE double multiprocessor_cycles(const device& d) noexcept {
-    constexpr double flops_per_cycle = 256;
-    return d.fp32 > 0 ? d.fp32 * 1e12 / flops_per_cycle : 1e11;
-}
 
 [[nodiscard]] LLMCOST_INLINE double element_bytes_of(dtype type) noexcept { return std::max(bits_of(type) / 8.0, 1.0); }
 
@@ -43,6 +38,9 @@ inline constexpr double microsecond = 1e-6;
         bytes *= k.kind == torch_kernel_kind::softmax ? 1 + again : 1 + again * 2 / 3;
     }
     double bandwidth = d.memory_bandwidth * 1e9 * limits->bandwidth;
+    // cuDNN's `nchwToNhwcKernel` moves tiles of 32 channels; images have three
+    constexpr std::int64_t few_channels = 4;
+    if (k.kind == torch_kernel_kind::layout && k.columns < few_channels) bandwidth *= 0.57;
     if (bytes < cache * 0.8) bandwidth *= cached_bandwidth;
     double seconds = bandwidth > 0 ? bytes / bandwidth : 0;
     if (limits->elements_per_cycle > 0)
@@ -124,15 +122,6 @@ inline constexpr double microsecond = 1e-6;
            std::max(compute, static_cast<double>(k.bytes()) / (0.8 * std::max(d.memory_bandwidth * 1e9, 1e9)));
 }
 
-/// Seconds of a convolution: a product over the outputs, in TF32 for float32 operands
-/// (`torch.backends.cudnn.allow_tf32`).
-[[nodiscard]] LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k) {
-    const double peak = k.type == dtype::float32 ? d.tf32 * 1e12 : d.peak(k.type);
-    constexpr double efficiency = 0.35, bandwidth = 0.45;
-    return 6 * microsecond + static_cast<double>(k.flops) / (efficiency * std::max(peak, 1e9)) +
-           static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9));
-}
-
 }  // namespace llmcost::detail
 
 namespace llmcost {
@@ -143,7 +132,17 @@ LLMCOST_INLINE double kernel_seconds(const device& d, const torch_kernel& k) {
         case torch_kernel_kind::batched_product: return detail::product_seconds(d, k);
         case torch_kernel_kind::attention:
         case torch_kernel_kind::attention_backward: return detail::attention_seconds(d, k);
-        case torch_kernel_kind::convolution: return detail::convolution_seconds(d, k);
+        case torch_kernel_kind::convolution:
+        case torch_kernel_kind::convolution_weight:
+        case torch_kernel_kind::convolution_images: return detail::convolution_seconds(d, k);
+        case torch_kernel_kind::depthwise:
+        case torch_kernel_kind::depthwise_input:
+        case torch_kernel_kind::depthwise_weight: return detail::depthwise_seconds(d, k);
+        case torch_kernel_kind::batch_norm:
+        case torch_kernel_kind::batch_norm_statistics:
+        case torch_kernel_kind::batch_norm_transform:
+        case torch_kernel_kind::batch_norm_update:
+        case torch_kernel_kind::batch_norm_backward: return detail::batch_norm_seconds(d, k);
         default: return detail::memory_seconds(d, k);
     }
 }
