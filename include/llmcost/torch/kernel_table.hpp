@@ -143,31 +143,4 @@ consteval bool kernel_table_is_in_order() {
 static_assert(kernel_table_is_in_order());
 }  // namespace detail
 
-/// A function over lists of tensors in an optimizer step: it reads and writes lists of the size of the parameters.
-struct optimizer_kernel {
-    literal name = "";
-    std::int8_t reads = 0;   ///< lists of the size of the parameters
-    std::int8_t writes = 1;  ///< lists of the size of the parameters
-};
-
-/// The kernels of an optimizer.
-struct optimizer_kernels {
-    literal optimizer;
-    optimizer_kernel kernels[12]{};
-};
-
-// Source: torch/optim/{sgd,adam,...}.py, `_multi_tensor_*`, one kernel per foreach call over the parameters.
-// clang-format off
-inline constexpr optimizer_kernels optimizer_table[]{
-    {"none", {}},
-    {"sgd", {{"aten::_foreach_add_", 2}}},
-    {"sgd-momentum", {{"aten::_foreach_mul_", 1}, {"aten::_foreach_add_", 2}, {"aten::_foreach_add_", 2}}},
-    {"sgd-nesterov", {{"aten::_foreach_mul_", 1}, {"aten::_foreach_add_", 2}, {"aten::_foreach_add_", 2}, {"aten::_foreach_add_", 2}}},
-    {"adam", {{"aten::_foreach_lerp_", 2}, {"aten::_foreach_mul_", 1}, {"aten::_foreach_addcmul_", 2}, {"aten::_foreach_sqrt", 1}, {"aten::_foreach_div_", 1}, {"aten::_foreach_add_", 1}, {"aten::_foreach_addcdiv_", 3}}},
-    {"adamw", {{"aten::_foreach_mul_", 1}, {"aten::_foreach_lerp_", 2}, {"aten::_foreach_mul_", 1}, {"aten::_foreach_addcmul_", 2}, {"aten::_foreach_sqrt", 1}, {"aten::_foreach_div_", 1}, {"aten::_foreach_add_", 1}, {"aten::_foreach_addcdiv_", 3}}},
-    {"adam:fused", {{"aten::_fused_adam_", 4, 3}}},
-    {"adamw:fused", {{"aten::_fused_adamw_", 4, 3}}},
-};
-// clang-format on
-
 }  // namespace llmcost

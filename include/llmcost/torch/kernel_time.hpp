@@ -50,7 +50,6 @@ inline constexpr memory_kernel_limits memory_kernel_table[]{
     {torch_kernel_kind::pooling,             2.0, 0.60, 0.233, 0},
     {torch_kernel_kind::pooling_backward,    2.0, 0.60, 0.342, 0},
     {torch_kernel_kind::layout,              2.7, 0.63, 0, 0},
-    {torch_kernel_kind::multi_tensor,        5.0, 0.72, 0, 0},
     {torch_kernel_kind::fused_optimizer,     5.0, 0.72, 0, 0},
 };
 // clang-format on

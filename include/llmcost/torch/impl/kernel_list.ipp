@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,6 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
-#include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/timeline.hpp>
@@ -23,6 +21,7 @@
 #include <llmcost/torch/convolution_kernels.hpp>
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/kernel_table.hpp>
+#include <llmcost/torch/optimizer_kernels.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
@@ -432,25 +431,8 @@ LLMCOST_INLINE void kernel_listener::on_parameter_gradient(std::int32_t paramete
 LLMCOST_INLINE void kernel_listener::on_optimizer_step(const std::vector<tape_parameter>& parameters) {
     phase_ = step_phase::optimizer;
     node_ = -1;
-    std::uint64_t bytes = 0, elements = 0;
-    for (const tape_parameter& p : parameters) {
-        bytes += p.bytes;
-        elements += p.elements;
-    }
-    if (elements == 0) return;
-    const std::string_view name = plan_.optimizer->name;
-    const auto is_same = [](char a, char b) { return (a == '_' ? '-' : a) == (b == '_' ? '-' : b); };
-    for (const optimizer_kernels& row : optimizer_table) {
-        if (!std::ranges::equal(std::string_view(row.optimizer), name, is_same)) continue;
-        for (const optimizer_kernel& step : row.kernels) {
-            if (*step.name == 0) break;
-            torch_kernel& k =
-                add(step.name, step.writes > 1 ? torch_kernel_kind::fused_optimizer : torch_kernel_kind::multi_tensor,
-                    static_cast<std::uint64_t>(step.reads) * bytes, static_cast<std::uint64_t>(step.writes) * bytes);
-            k.type = detail::float_type_of(8 * bytes / elements);
-            k.num_tensors = static_cast<std::int64_t>(parameters.size());
-        }
-    }
+    const std::vector<torch_kernel> step = optimizer_step_kernels(*plan_.optimizer, plan_.galore_rank, parameters);
+    kernels.insert(kernels.end(), step.begin(), step.end());
 }
 
 LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const workload& load, training_plan plan) {

@@ -51,6 +51,25 @@ inline constexpr double microsecond = 1e-6;
     return limits->latency * microsecond + seconds;
 }
 
+/// Seconds of a foreach kernel, whose blocks of 512 threads process a chunk each, four elements per thread at a time.
+///
+/// The iterations of a block wait for memory one after another, and all blocks share its bandwidth. Latency rises
+/// smoothly with the load:
+///
+///     seconds = launch + cbrt((iterations · latency)³ + (bytes / bandwidth)³)
+///
+/// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh, `kBlockSize`, `kILP`; constants: the optimizer steps of
+/// tests/torch/h200_steps.csv.
+[[nodiscard]] LLMCOST_INLINE double multi_tensor_seconds(const device& d, const torch_kernel& k) {
+    constexpr double launch = 2.0 * microsecond, latency = 0.61 * microsecond, bandwidth = 0.87;
+    constexpr std::int64_t elements_per_iteration = 512 * 4;
+    const auto iterations =
+        static_cast<double>((k.columns + elements_per_iteration - 1) / elements_per_iteration);
+    const double waiting = iterations * latency;
+    const double transfer = static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9));
+    return launch + std::cbrt(waiting * waiting * waiting + transfer * transfer * transfer);
+}
+
 /// The largest power of two up to 8 that divides a number of elements.
 [[nodiscard]] LLMCOST_INLINE std::int64_t alignment_of(std::int64_t n) noexcept {
     return n <= 0 ? 8 : std::min<std::int64_t>(n & -n, 8);
@@ -143,6 +162,7 @@ LLMCOST_INLINE double kernel_seconds(const device& d, const torch_kernel& k) {
         case torch_kernel_kind::batch_norm_transform:
         case torch_kernel_kind::batch_norm_update:
         case torch_kernel_kind::batch_norm_backward: return detail::batch_norm_seconds(d, k);
+        case torch_kernel_kind::multi_tensor: return detail::multi_tensor_seconds(d, k);
         default: return detail::memory_seconds(d, k);
     }
 }
