@@ -57,7 +57,8 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x)
     const tensor scores = t.sigmoid(logits);
     {
         const recorder::detach_guard indices{t};
-        (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts, true)), moe.num_experts_per_tok);
+        (void)t.topk(t.add(scores, correction_bias(t, moe.num_experts, moe.has_float32_correction)),
+                     moe.num_experts_per_tok);
     }
     tensor weights = t.gather(scores, {tokens.dim(0), moe.num_experts_per_tok});
     if (moe.norm_topk_prob) t.div_(weights, t.add_scalar(t.sum(weights, -1, true)));
@@ -164,6 +165,7 @@ inline constexpr model_spec axk2 = [](model_spec spec) {
     spec.defaults.max_position_embeddings = 131072;
     spec.defaults.moe = {
         .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 512, .norm_topk_prob = true};
+    spec.defaults.moe.has_float32_correction = true;
     spec.defaults.mla = {
         .q_lora_rank = 384, .kv_lora_rank = 128, .qk_nope_head_dim = 64, .qk_rope_head_dim = 32, .v_head_dim = 64};
     return spec;

@@ -140,7 +140,10 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     make(token_mixer_kind::full_attention, c.full, ctx.config.family[full_rotates] != 0);
     make(token_mixer_kind::sliding_attention, c.sliding, ctx.config.family[sliding_rotates] != 0);
     const recorder::not_executed_guard not_called{t};
-    if (!turns) compute_rotary_embeddings(ctx, t, c.full);
+    if (!turns) {  // a module without frequencies
+        const rotary_table table{0, ctx.class_of(ctx.spec.names.rotary_class), rotary_frequencies{ctx.config}};
+        (void)t.call(ctx.spec.names.rotary, table, t.load().sequence);
+    }
     return c;
 }
 

@@ -139,7 +139,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
                              token_embeddings.dim(2)};
     const tensor x = t.contiguous(token_embeddings.unsqueeze(2).expand(stream_shape));
     for (int i = 0; i < 4; i += 2) {
-        const tensor_pair tables = t.call("rotary_emb", rotary{ctx, 1}, t.load().sequence);
+        const tensor_pair tables = t.call("rotary_emb", rotary{ctx, 1, i > 0}, t.load().sequence);
         c.sliding.family_tensors[i] = tables.first;
         c.sliding.family_tensors[i + 1] = tables.second;
     }

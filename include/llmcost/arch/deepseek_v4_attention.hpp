@@ -51,12 +51,15 @@ constexpr std::uint8_t attention_kind_of(const layer_context& ctx) { return ctx.
 struct rotary {
     layer_context ctx;
     std::int64_t batch;
+    bool is_second_call = false;
 
     static constexpr role module_role = role::rotary;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("RotaryEmbedding"); }
     constexpr tensor_pair forward(trace& t, std::int64_t n) const {
         const trace::no_grad_guard quiet{t};
+        // `inv_freq` and `original_inv_freq` of the main and of the compressed positions
+        if (!is_second_call) t.register_buffer({4, ctx.config.family[rope_dim] / 2}, dtype::float32);
         const tensor angles = t.mul(t.full({batch, n, 1}), trace::buffer({ctx.config.family[rope_dim] / 2}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
@@ -173,7 +176,7 @@ struct indexer {
         const std::int64_t heads = ctx.config.family[index_heads], dim = ctx.config.family[index_dim],
                            top = ctx.config.family[index_top_k];
         const tensor entries = compressed(ctx, t, x, w, dim, true);
-        const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, 1}, x.dim(1));
+        const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, 1, true}, x.dim(1));
         tensor q = t.call("q_b_proj", linear{ctx.config.family[q_rank], heads * dim}, low);
         q = q.view({x.dim(0), x.dim(1), heads, dim}).transpose(1, 2);
         q = apply_rotary(t, q, rotary_angles.first, rotary_angles.second).transpose(1, 2);

@@ -196,7 +196,9 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
             m.module_with_weight({"convs", i}, {"", "Conv2d"}, {channels, i == 0 ? 1 : channels, 3, 3});
         m.linear({"conv_out"}, channels * ((ctx.config.family[features] + 7) / 8), width, false);
     });
-    m.module_without_parameters({"rotary_embedding"}, ctx.class_of("AudioRotaryEmbedding"));
+    m.leaf_module({"rotary_embedding"}, ctx.class_of("AudioRotaryEmbedding"), [&] {
+        m.buffer({2, ctx.config.rotary_dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
+    });
     m.list("layers", ctx.config.num_hidden_layers, ctx.class_of("AudioLayer"), [&] { audio_layer(ctx, m); });
     m.norm({"layer_norm"}, width, ctx.class_of("RMSNorm"));
     m.module({"adapter"}, ctx.class_of("AudioAdapter"), [&] {
@@ -340,6 +342,7 @@ constexpr void parse_audio_config(config_view json, model_config& config) {
         config.family[features] = whisper->positive("num_mel_bins", config.family[features]);
     }
     divide_by_heads(json, config, {"num_attention_heads"});
+    config.rotary_dim = round_rotary_dim(config.head_dim, detail::parse_partial_rotary_factor(json, 0.5));
     const std::int64_t in = json.positive("adapter_input_size", 1280);
     if (json.positive("whisper_adapter_in_dim", in) != config.hidden_size)
         throw_invalid_value(json, "adapter_input_size", "hidden_size");

@@ -21,6 +21,8 @@ enum family_config_index : std::uint8_t {
     shortcuts,
     normed_weights,
     quantizers,
+    codebook_rows,
+    codebook_width,
     ratio_count,
     first_ratio
 };
@@ -38,6 +40,8 @@ inline constexpr family_key family_keys[]{
     {.default_value = 1,
      .type = family_key_type::computed},  // 1 = weight norm (`norm_type`), 0 = group norms after convolutions
     {.type = family_key_type::computed},
+    {"codebook_size", 1024},
+    {.type = family_key_type::computed},                      // `codebook_dim`, by default `hidden_size`
     {.default_value = 4, .type = family_key_type::computed},  // downsampling factor of each step, and number of steps
     {.default_value = 8, .type = family_key_type::computed},
     {.default_value = 5, .type = family_key_type::computed},
@@ -61,6 +65,7 @@ struct sound_modules {
         const literal plain = transposed ? "ConvTranspose1d" : "Conv1d";
         const shape sizes = transposed ? shape{in, out, kernel} : shape{out, in, kernel};
         not_executed.module(place, ctx.class_of(plain), [&] {
+            if (!transposed) not_executed.integer_buffer(3);  // `stride`, `kernel_size`, `padding_total`
             if (ctx.config.family[normed_weights] == 0) {
                 not_executed.module("conv", {"", plain}, [&] {
                     not_executed.parameter("weight", sizes);
@@ -151,7 +156,12 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     });
     not_executed.module("quantizer", ctx.class_of("ResidualVectorQuantizer"), [&] {
         not_executed.list("layers", family[quantizers], ctx.class_of("VectorQuantization"), [&] {
-            not_executed.module_without_parameters("codebook", ctx.class_of("EuclideanCodebook"));
+            not_executed.leaf_module("codebook", ctx.class_of("EuclideanCodebook"), [&] {
+                const std::int64_t rows = family[codebook_rows];
+                not_executed.buffer({1});                                // `inited`
+                not_executed.buffer({rows});                             // `cluster_size`
+                not_executed.buffer({2, rows, family[codebook_width]});  // `embed` and `embed_avg`
+            });
         });
     });
     return {};
@@ -193,6 +203,7 @@ constexpr void parse_config(config_view json, model_config& config) {
     if (config.family[memories] > max_memories) throw_invalid_value(json, "num_lstm_layers", "at most 4");
     if (config.family[filters] < config.family[narrows]) throw_invalid_value(json, "compress", "at most num_filters");
     config.family[quantizers] = parse_quantizers(json, config);
+    config.family[codebook_width] = json.optional_positive("codebook_dim").value_or(config.hidden_size);
 }
 
 }  // namespace encodec_detail

@@ -49,7 +49,17 @@ constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
 }
 constexpr tensor embed(const layer_context& ctx, trace& t) { return embed_in_module(ctx, t, sum_embeddings); }
 constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
-    return places_of(ctx) == places::rotary ? bidirectional_with_rotary(ctx, t) : causal_or_bidirectional(ctx, t);
+    if (places_of(ctx) != places::rotary) return causal_or_bidirectional(ctx, t);
+    decoder_inputs c;
+    c.full.pattern = full_pattern(t.load().sequence).pattern;
+    const rotary_table table{.dim = ctx.config.rotary_dim,
+                             .named = ctx.class_of(ctx.spec.names.rotary_class),
+                             .frequencies = rotary_frequencies{ctx.config},
+                             .copies_frequencies = false};
+    const tensor_pair made = t.call(ctx.spec.names.rotary, table, t.load().sequence);
+    c.full.cos = made.first;
+    c.full.sin = made.second;
+    return c;
 }
 
 /// Self-attention. Queries are scaled before RoPE; the scores are not scaled.

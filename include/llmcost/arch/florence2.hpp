@@ -34,7 +34,7 @@ enum tower_config_index : std::uint8_t {
     in_channels,
     qkv_bias,
     projection_width,
-    positions,
+    max_frames,
     drops,
     window
 };
@@ -60,7 +60,7 @@ inline constexpr family_key tower_keys[]{
     {"in_channels", 3},
     {"qkv_bias", 1, family_key_type::boolean},
     {"projection_dim", 1024},
-    {"max_position_embeddings", 50},
+    {"max_temporal_embeddings", 100},
     {.type = family_key_type::computed},  // 1 = drop path modules, which do nothing in evaluation
     {"window_size", 12},
 };
@@ -195,9 +195,9 @@ constexpr std::int64_t places_along(const family_config& family) {
 
 /// Image shapes: one encoder token per position, preceded by their mean.
 constexpr media_shapes compute_media_shapes(const model& m, const workload&) {
-    const family_config& family = m.components[0].config.family;
-    const std::int64_t side = places_along(family);
-    if (side > family[positions])
+    const model_config& image = m.components[0].config;
+    const std::int64_t side = places_along(image.family);
+    if (side > image.max_position_embeddings)
         throw_description_error("the images have more patches per side than position embeddings");
     return {.image = {.num_tokens = side * side + 1, .height = image_side, .width = image_side}};
 }
@@ -300,6 +300,7 @@ inline constexpr submodel_spec tower = [](model_spec spec) {
     spec.names.model_class = "VisionBackbone";
     spec.defaults.num_hidden_layers = 1;
     spec.defaults.hidden_act = activation::gelu;
+    spec.defaults.max_position_embeddings = 50;
     spec.config_keys.add("hidden_act", "activation_function", key_rule::family_name_only);
     spec.config_keys.add("hidden_size", key_rule::absent);
     spec.config_keys.add("num_attention_heads", key_rule::absent);
@@ -314,7 +315,8 @@ struct feature_projector {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("MultiModalProjector"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const family_config& family = ctx.model.components[0].config.family;
+        const model_config& image = ctx.model.components[0].config;
+        const family_config& family = image.family;
         const std::int64_t batch = x.dim(0), width = x.dim(1), rows = x.dim(2), columns = x.dim(3), half = width / 2;
         const module_info places{.name = "image_position_embed",
                                  .class_of_module = ctx.class_of("VisionLearnedAbsolutePositionEmbedding2D"),
@@ -323,14 +325,16 @@ struct feature_projector {
                                  .class_of_module = ctx.class_of("VisionPositionalEmbeddingCosine1D"),
                                  .is_leaf = true};
         t.enter(places);
-        const tensor row = t.call("row_embeddings", embedding{family[positions], half}, shape{rows});
-        const tensor column = t.call("column_embeddings", embedding{family[positions], width - half}, shape{columns});
+        const tensor row = t.call("row_embeddings", embedding{image.max_position_embeddings, half}, shape{rows});
+        const tensor column =
+            t.call("column_embeddings", embedding{image.max_position_embeddings, width - half}, shape{columns});
         const tensor column_embeddings = t.copy(column.unsqueeze(0).expand({rows, columns, width - half}));
         const tensor down = t.copy(row.unsqueeze(1).expand({rows, columns, half}));
         const tensor grid_embeddings = t.cat({column_embeddings, down}, -1).permute({2, 0, 1}).unsqueeze(0);
         const tensor table = t.leave(places, t.copy(grid_embeddings.expand({batch, width, rows, columns})));
         const tensor tokens = t.reshape(t.add(x, table), {batch, width, rows * columns}).transpose(1, 2);
         t.enter(frames);
+        t.register_buffer({family[max_frames], width}, t.activation_type());  // `pos_idx_to_embed`
         const tensor first = t.leave(frames, trace::buffer({1, width}));
         const tensor all = t.add(tokens, first.unsqueeze(1)).unsqueeze(1);
         const tensor pooled = t.cat({t.mean(all, 2), t.mean(all, 1)}, 1);

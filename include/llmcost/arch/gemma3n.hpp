@@ -207,6 +207,7 @@ struct layer {
     constexpr tensor forward(trace& t, const tensor& states) const {
         const std::int64_t width = ctx.config.hidden_size, per_layer_width = ctx.config.family[input_width];
         const altup mixes{ctx};
+        t.register_buffer({}, t.activation_type());  // `router_input_scale`
         const tensor predictions = mixes.predict(t, states), active = t.select(predictions, 0);
         const tensor in = apply_norm(ctx, t, "input_layernorm", active), low = t.call("laurel", laurel{ctx}, in);
         tensor h = apply_norm(ctx, t, "post_attention_layernorm", t.call("self_attn", attention{ctx, kv_states}, in));
@@ -252,6 +253,7 @@ constexpr tensor stacked(const layer_context& ctx, trace& t, literal name, const
 constexpr tensor forward_language_model(const layer_context& ctx, trace& t, const tensor& token_embeddings,
                                         const tensor& per_layer_inputs) {
     const std::int64_t layers = ctx.config.num_hidden_layers;
+    t.register_buffer({2}, t.activation_type());  // `per_layer_projection_scale` and `per_layer_input_scale`
     const tensor inputs = projected_inputs(ctx, t, token_embeddings, per_layer_inputs, true);
     decoder_inputs shared = make_masks(ctx, t);
     tensor x = stacked(ctx, t, "altup_projections", [&](std::int64_t) -> const tensor& { return token_embeddings; });

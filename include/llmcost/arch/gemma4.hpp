@@ -133,6 +133,7 @@ struct layer {
             h = t.call("per_layer_projection", linear{per_layer_width, width}, t.mul(h, t.select(inputs, 2)));
             out = t.add(out, apply_norm(ctx, t, "post_per_layer_input_norm", h));
         }
+        t.register_buffer({1}, t.activation_type());  // `layer_scalar`
         t.mul_(out);
         return out;
     }

@@ -16,19 +16,21 @@ namespace gemma4_media_detail {
 
 // ---- the audio encoder, declared but not executed with text alone
 
-enum audio_config_index : std::uint8_t { first_channels, second_channels, kernel, out_width };
+enum audio_config_index : std::uint8_t { first_channels, second_channels, kernel, out_width, clips_audio };
 
 inline constexpr family_key audio_keys[]{
     {.default_value = 128, .type = family_key_type::computed},  // `subsampling_conv_channels`
-    {.default_value = 32, .type = family_key_type::computed},
-    {"conv_kernel_size", 5},
-    {"output_proj_dims", 1536},
+    {.default_value = 32, .type = family_key_type::computed},  {"conv_kernel_size", 5}, {"output_proj_dims", 1536},
+    {"use_clipped_linears", 1, family_key_type::boolean},
 };
 
 /// Declares a linear layer inside a module that can clip its input and output.
 constexpr void clippable(const layer_context& ctx, not_executed_modules& m, literal name, std::int64_t in,
                          std::int64_t out) {
-    m.module({name}, ctx.class_of("ClippableLinear"), [&] { m.linear({"linear"}, in, out, false); });
+    m.module({name}, ctx.class_of("ClippableLinear"), [&] {
+        if (ctx.config.family[clips_audio] != 0) m.buffer({4});  // limits of the input and of the output
+        m.linear({"linear"}, in, out, false);
+    });
 }
 
 constexpr void declare_audio_feed_forward(const layer_context& ctx, not_executed_modules& m, literal name) {
@@ -54,6 +56,7 @@ constexpr void audio_layer(const layer_context& ctx, not_executed_modules& m) {
     m.module(
         {"self_attn"}, ctx.class_of("AudioAttention"),
         [&] {
+            m.buffer({});  // `softcap`
             m.parameter("per_dim_scale", {d});
             for (const literal name : {"q_proj", "k_proj", "v_proj"}) clippable(ctx, m, name, width, heads * d);
             clippable(ctx, m, "post", width, width);
@@ -87,7 +90,8 @@ constexpr tensor audio_base(const layer_context& ctx, trace& t) {
         sample("layer1", first, second);
         m.linear({"input_proj_linear"}, first / 4 * second, ctx.config.hidden_size, false);
     });
-    m.module_without_parameters({"rel_pos_enc"}, ctx.class_of("AudioRelPositionalEncoding"));
+    m.leaf_module({"rel_pos_enc"}, ctx.class_of("AudioRelPositionalEncoding"),
+                  [&] { m.buffer({ctx.config.hidden_size / 2}); });  // `inv_timescales`
     m.list("layers", ctx.config.num_hidden_layers, ctx.class_of("AudioLayer"), [&] { audio_layer(ctx, m); });
     m.linear({"output_proj"}, ctx.config.hidden_size, ctx.config.family[out_width]);
     return trace::buffer({1});

@@ -30,6 +30,7 @@ struct clippable_linear {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ClippableLinear"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const bool cuts = ctx.config.family[clips] != 0;
+        if (cuts) t.register_buffer({4}, t.activation_type());  // limits of the input and of the output
         const tensor y = t.call("linear", linear{in, out}, cuts ? t.clamp(x) : x);
         return cuts ? t.clamp(y) : y;
     }
@@ -130,6 +131,7 @@ struct vision_rotary {
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t quarter = (ctx.config.head_dim / 2 + 1) / 2, images = t.load().batch;
+        t.register_buffer({2, quarter}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({images, patches, 2, 1}), trace::buffer({quarter}));
         const auto table = [&](op wave) {
             const tensor x = t.mul_scalar(t.unary(wave, angles)), column = x.select(2), row = x.select(2);
@@ -182,6 +184,7 @@ constexpr tensor vision_base(const layer_context& ctx, trace& t) {
     const tensor pooled = t.call("pooler", vision_pooler{ctx, tokens}, x);
     tensor features = t.gather(pooled, {images * num_valid_tokens, ctx.config.hidden_size});
     if (family[standardizes] != 0) {
+        t.register_buffer({2, ctx.config.hidden_size}, t.activation_type());  // `std_bias` and `std_scale`
         const tensor of_each = trace::buffer({ctx.config.hidden_size});
         features = t.mul(t.sub(features, of_each), of_each);
     }

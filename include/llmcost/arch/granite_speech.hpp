@@ -139,6 +139,7 @@ struct conformer_block {
 constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const std::int64_t width = ctx.config.hidden_size, layers = ctx.config.num_hidden_layers, middle = layers / 2;
+    t.register_integer_buffer(family[block] * family[block]);  // `attention_dists`
     const tensor sound = t.input({t.load().batch, places_of(ctx.model.audio_preprocessing, t.load()), family[mels]});
     tensor x = t.call("input_linear", linear{family[mels], width, true}, sound);
     const attention_inputs no_inputs;

@@ -22,13 +22,14 @@ inline constexpr family_key family_keys[]{
     {.default_value = 512, .type = family_key_type::computed},    // along a side
 };
 
-enum tower_config_index : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns };
+enum tower_config_index : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns, num_frames };
 
 inline constexpr family_key tower_keys[]{
     {"pos_emb_height", 64},
     {"pos_emb_width", 64},
     {.default_value = 2, .type = family_key_type::computed},
     {.default_value = 2, .type = family_key_type::computed},
+    {"pos_emb_time", 4},
 };
 
 /// Returns the image size in pixels: bounded in patches per side and in total, padded to complete merge squares.
@@ -64,6 +65,7 @@ struct rotary {
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t frequencies = (ctx.config.head_dim / 2 + 1) / 2;
+        t.register_buffer({2, frequencies}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({frequencies}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {
@@ -107,6 +109,8 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     t.enter(positions);
     const tensor table = t.param("position_embeddings", {family[table_rows], family[table_columns], width});
     const tensor places = resampled_places(t, table.view({-1, width}), n, place_taps::four, false);
+    // one row more than frames, a zero for the first frame: `time_position_embeddings`
+    t.register_buffer({family[num_frames] + 1, width}, dtype::float32);
     const tensor moments = t.gather(trace::buffer({1, width}), {n, width});  // a still image's is zero, and added
     x = t.leave(positions, t.add(x, t.to(t.add(places, moments), x.type)));
     x = t.leave(patch_embed, x);

@@ -19,6 +19,10 @@ struct scaled_embedding : embedding {
     bool casts;
 
     constexpr tensor forward(trace& t, const shape& ids) const {
+        if (casts)
+            t.register_integer_buffer(1);  // `embed_scale`
+        else
+            t.register_buffer({}, t.activation_type());
         const tensor token_embeddings = embedding::forward(t, ids);
         return casts ? t.mul(token_embeddings, t.full({}, t.activation_type())) : t.mul_scalar(token_embeddings);
     }

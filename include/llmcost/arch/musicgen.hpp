@@ -17,6 +17,7 @@ using codebook_decoder::codebooks, codebook_decoder::crosses, codebook_decoder::
 
 /// Looks up rows of a frozen sinusoidal table, one for each new position.
 struct positions {
+    std::int64_t max_positions;
     std::int64_t width;
     class_name named;
 
@@ -26,6 +27,7 @@ struct positions {
     constexpr tensor forward(trace& t, std::int64_t length) const {
         tensor table = trace::buffer({length, width});
         table.type = t.activation_type();
+        t.register_buffer({max_positions, width}, table.type);
         return t.gather(table, {length, width});
     }
 };
@@ -100,7 +102,8 @@ constexpr tensor decoder(const layer_context& ctx, trace& t) {
         grown.sequence += ahead;
     }
     const recorder::workload_guard longer{t, grown};
-    const positions table{ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
+    const positions table{ctx.config.max_position_embeddings, ctx.config.hidden_size,
+                          ctx.class_of("SinusoidalPositionalEmbedding")};
     x = functional_dropout(t, t.add(x, t.call("embed_positions", table, x.dim(1))), dropout_position::hidden);
     decoder_inputs shared = ctx.spec.prepare_inputs(ctx, t);
     shared.full.family_tensors[0] = states;

@@ -11,14 +11,25 @@ namespace llmcost::arch {
 namespace nemotron3_5_transcribe_detail {
 
 /// Sizes of one encoder, in the order of the family configuration of the audio model.
-enum family_config_index : std::uint8_t { width, inner, layers, heads, groups, act, mels, stacked, encoder_sizes };
+enum family_config_index : std::uint8_t {
+    width,
+    inner,
+    layers,
+    heads,
+    groups,
+    act,
+    mels,
+    stacked,
+    rotary_dim,
+    encoder_sizes
+};
 // where the sizes of the encoders of speech and of speakers begin, and the others
 constexpr std::size_t speech = 0, speakers_of = encoder_sizes, head_width = 2 * encoder_sizes,
                       speakers = head_width + 1;
 inline constexpr family_key computed{.type = family_key_type::computed};
 inline constexpr family_key family_keys[]{
-    computed, computed, computed, computed, computed, computed, computed, computed,  // `own`, of speech
-    computed, computed, computed, computed, computed, computed, computed, computed,  // `own`, of speakers
+    computed, computed, computed, computed, computed, computed, computed, computed, computed,  // of speech
+    computed, computed, computed, computed, computed, computed, computed, computed, computed,  // of speakers
     computed, computed,
 };
 
@@ -27,9 +38,15 @@ constexpr config_view part_of(config_view json, literal key) {
     return json_value ? *json_value : config_view{&detail::no_keys, 0};
 }
 
+/// Number of rotated elements of a head. `default_factor`: the share of a head without `rope_parameters`.
+constexpr std::int64_t parse_rotary_dim(config_view json, std::int64_t head_dim, double default_factor) {
+    const double factor = json.optional_object("rope_parameters") ? 1.0 : default_factor;
+    return round_rotary_dim(head_dim, detail::parse_partial_rotary_factor(json, factor));
+}
+
 /// One encoder's sizes; null or no number of groups of keys: as many as heads.
 constexpr void parse_encoder_config(config_view json, family_config& family, std::size_t first,
-                                    const std::int64_t (&usual)[5]) {
+                                    const std::int64_t (&usual)[5], double rotary_factor) {
     const auto value_of = [&](family_config_index index) -> std::int64_t& { return family[first + index]; };
     value_of(width) = json.positive("hidden_size", usual[0]);
     value_of(inner) = json.positive("intermediate_size", usual[1]);
@@ -40,6 +57,7 @@ constexpr void parse_encoder_config(config_view json, family_config& family, std
     value_of(act) = static_cast<std::int64_t>(activation_named(json, "hidden_act", json.string("hidden_act", "gelu")));
     value_of(mels) = json.positive("num_mel_bins", 128);
     value_of(stacked) = json.positive("subsampling_factor", usual[4]);
+    value_of(rotary_dim) = parse_rotary_dim(json, value_of(width) / value_of(heads), rotary_factor);
     if (value_of(width) % value_of(heads) != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (json.contains("head_dim") && json.positive("head_dim") != value_of(width) / value_of(heads))
@@ -47,9 +65,9 @@ constexpr void parse_encoder_config(config_view json, family_config& family, std
 }
 
 constexpr void parse_audio_config(config_view json, model_config& config) {
-    parse_encoder_config(part_of(json, "asr_config"), config.family, speech, {1280, 5120, 32, 10, 8});
+    parse_encoder_config(part_of(json, "asr_config"), config.family, speech, {1280, 5120, 32, 10, 8}, 0.5);
     const config_view diarization = part_of(json, "diarization_config");
-    parse_encoder_config(part_of(diarization, "audio_config"), config.family, speakers_of, {512, 2048, 31, 8, 8});
+    parse_encoder_config(part_of(diarization, "audio_config"), config.family, speakers_of, {512, 2048, 31, 8, 8}, 1.0);
     const config_view head = part_of(diarization, "head_config");
     config.family[head_width] = head.positive("hidden_size", 192);
     config.family[speakers] = head.positive("num_speakers", 8);
@@ -86,7 +104,9 @@ constexpr void declare_layers(not_executed_modules& not_executed, const std::int
         not_executed.layer_norm("layer_norm2", in);
     });
     not_executed.layer_norm("layer_norm", in);
-    not_executed.module_without_parameters("rotary_emb", {prefix, "RotaryEmbedding"});
+    not_executed.leaf_module("rotary_emb", {prefix, "RotaryEmbedding"}, [&] {
+        not_executed.buffer({2, e[rotary_dim] / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
+    });
 }
 
 /// Several frames as one, layers, norms around them.
@@ -130,7 +150,9 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
                         [&] { declare_diarization(family, not_executed); });
     not_executed.layer_norm("asr_norm", family[speech + width]);
     not_executed.layer_norm("speaker_norm", family[speakers]);
-    not_executed.module_without_parameters("speaker_embedding", ctx.class_of("SpeakerEmbedding"));
+    not_executed.leaf_module("speaker_embedding", ctx.class_of("SpeakerEmbedding"), [&] {
+        not_executed.buffer({family[speakers], family[speech + width]}, dtype::float32);
+    });
     return {};
 }
 
@@ -147,6 +169,7 @@ constexpr tensor forward_word_timestamps(const layer_context& ctx, trace& t) {
     e[heads] = config.num_attention_heads;
     e[groups] = config.num_key_value_heads;
     e[act] = static_cast<std::int64_t>(config.hidden_act);
+    e[rotary_dim] = config.rotary_dim;
     not_executed_modules not_executed{t};
     not_executed.module_with_weight("upsampler", {"", "ConvTranspose1d"},
                                     {config.hidden_size, config.hidden_size, config.family[finer]});
@@ -156,6 +179,7 @@ constexpr tensor forward_word_timestamps(const layer_context& ctx, trace& t) {
 }
 
 constexpr void parse_timestamps(config_view json, model_config& config) {
+    config.rotary_dim = parse_rotary_dim(json, config.hidden_size / config.num_attention_heads, 0.5);
     if (config.hidden_size % config.num_attention_heads != 0)
         throw_invalid_value(json, "num_attention_heads", "a divisor of hidden_size");
     if (config.head_dim != config.hidden_size / config.num_attention_heads)

@@ -129,6 +129,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     const module_info places{
         .name = "positional_embedding", .class_of_module = {"", "SinusoidsPositionEmbedding"}, .is_leaf = true};
     t.enter(places);
+    t.register_buffer({eighth(audio_chunks.frames_per_chunk), width}, dtype::float32);
     t.leave(places);  // the reference reads the table without calling the module
     const tensor frames = t.input({batch, family[mels], audio_chunks.n * audio_chunks.frames_per_chunk})
                               .view({batch, family[mels], audio_chunks.n, audio_chunks.frames_per_chunk});

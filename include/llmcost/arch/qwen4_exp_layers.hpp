@@ -88,6 +88,8 @@ struct gram_embedding {
     constexpr tensor forward(trace& t, const shape& ids) const {
         const family_config& family = ctx.config.family;
         const std::int64_t heads = (family[longest_gram] - 1) * family[gram_heads];
+        // `layer_multipliers`, and `ngram_heads_vocab_sizes` and `ngram_heads_offsets` for each head
+        t.register_integer_buffer(family[longest_gram] + 2 * heads);
         const embedding table{rows_of_table(ctx.config, number), family[ngram_width] / heads};
         const tensor found = t.call("ngram_embedding", table, shape{ids.size[0], ids.size[1], heads});
         return found.view({ids.size[0], ids.size[1], family[ngram_width]});

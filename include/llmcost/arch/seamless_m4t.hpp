@@ -27,6 +27,7 @@ enum family_config_index : std::uint8_t {
     unit_decoder_layers,
     unit_decoder_heads,
     unit_decoder_inner,
+    unit_positions,
 };
 
 inline constexpr family_key family_keys[]{
@@ -41,6 +42,7 @@ inline constexpr family_key family_keys[]{
     {"t2u_decoder_layers", 6},
     {"t2u_decoder_attention_heads", 16},
     {"t2u_decoder_ffn_dim", 8192},
+    {"t2u_max_position_embeddings", 2048},
 };
 
 /// Sizes of one stack.
@@ -142,8 +144,8 @@ constexpr tensor embedded(const layer_context& ctx, trace& t, std::int64_t rows,
     return t.call("embed_tokens", token_embedding, shape{t.load().batch, length});
 }
 
-constexpr tensor placed(const layer_context& ctx, trace& t, const tensor& x) {
-    const sinusoidal_positions table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
+constexpr tensor placed(const layer_context& ctx, trace& t, const tensor& x, std::int64_t max_positions) {
+    const sinusoidal_positions table{max_positions + 2, ctx.config.hidden_size,
                                      ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.add(x, t.call("embed_positions", table, t.load().batch, x.dim(1)));
 }
@@ -159,10 +161,10 @@ constexpr tensor encoded(const layer_context& ctx, trace& t, const stack& encode
 }
 
 constexpr tensor decoded(const layer_context& ctx, trace& t, const stack& encoder_stack, const tensor& source,
-                         const tensor& token_embeddings) {
+                         const tensor& token_embeddings, std::int64_t max_positions) {
     const attention_pattern pattern = attention_pattern_of(t, 0);
     const tensor mask = eager_mask(t, pattern, t.load().batch);
-    tensor x = placed(ctx, t, token_embeddings);
+    tensor x = placed(ctx, t, token_embeddings, max_positions);
     for (loop layer_loop = t.loop_modules(encoder_stack.layers, x); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, decoder_layer{ctx, encoder_stack, source, pattern, mask}, x);
     return normed(t, "layer_norm", x);
@@ -177,7 +179,8 @@ constexpr tensor forward_text_encoder_stack(const layer_context& ctx, trace& t) 
     check_positions(ctx, t, length);
     t.enter(encoder);
     const tensor token_embeddings = embedded(ctx, t, ctx.config.vocab_size, length, ctx.config.tie_word_embeddings);
-    const tensor x = t.leave(encoder, encoded(ctx, t, encoder_of(ctx), placed(ctx, t, token_embeddings)));
+    const tensor x = t.leave(encoder, encoded(ctx, t, encoder_of(ctx),
+                                              placed(ctx, t, token_embeddings, ctx.config.max_position_embeddings)));
     return is_encoder_cached(load) ? t.input({load.batch, length, ctx.config.hidden_size}) : x;
 }
 
@@ -188,7 +191,8 @@ constexpr tensor forward_text_decoder_stack(const layer_context& ctx, trace& t, 
     t.enter(decoder);
     const tensor token_embeddings =
         embedded(ctx, t, ctx.config.vocab_size, t.load().sequence, ctx.config.tie_word_embeddings);
-    return t.leave(decoder, decoded(ctx, t, decoder_of(ctx), source, token_embeddings));
+    return t.leave(decoder,
+                   decoded(ctx, t, decoder_of(ctx), source, token_embeddings, ctx.config.max_position_embeddings));
 }
 
 /// From text to units of speech, which a pass over text does not call: an encoder without words, a decoder with its
@@ -210,7 +214,8 @@ constexpr void declare_units(const layer_context& ctx, trace& t, const tensor& x
     const tensor source = t.leave(encoder, encoded(ctx, t, reads, x));
     t.enter(decoder);
     const tensor token_embeddings = embedded(ctx, t, family[unit_rows], t.load().sequence, false);
-    const tensor out = t.leave(base, t.leave(decoder, decoded(ctx, t, writes, source, token_embeddings)));
+    const tensor out =
+        t.leave(base, t.leave(decoder, decoded(ctx, t, writes, source, token_embeddings, family[unit_positions])));
     const linear units{ctx.config.hidden_size, family[unit_rows], false, ctx.config.tie_word_embeddings};
     t.leave(model_info, t.call("lm_head", units, out));
 }

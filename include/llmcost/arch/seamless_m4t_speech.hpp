@@ -15,8 +15,8 @@ namespace seamless_m4t_detail {
 
 using seamless_speech::adapter_kernel, seamless_speech::adapter_layers, seamless_speech::adapter_stride,
     seamless_speech::chunks, seamless_speech::depth_kernel, seamless_speech::features, seamless_speech::learned_left,
-    seamless_speech::learned_right, seamless_speech::position_kind, seamless_speech::relative,
-    seamless_speech::relative_key, seamless_speech::rotary;
+    seamless_speech::learned_right, seamless_speech::max_positions, seamless_speech::position_kind,
+    seamless_speech::relative, seamless_speech::relative_key, seamless_speech::rotary;
 
 // ---- a conformer over features of sound
 
@@ -30,6 +30,7 @@ inline constexpr family_key speech_keys[]{
     {"right_max_position_embeddings", 8, family_key_type::non_negative},
     {.type = family_key_type::computed},  // `position_embeddings_type`
     {.type = family_key_type::computed},  // of the second version: places see a number of chunks
+    {"max_source_positions", 4096},
 };
 
 /// Two frames of a recording at a time; without one as many as ten seconds have, which declares a tower.
@@ -95,7 +96,9 @@ constexpr tensor speech_base(const layer_context& ctx, trace& t) {
     if (turns || s.distances == distance_rule::relative) {
         const class_name named =
             ctx.class_of(turns ? "ConformerRotaryPositionalEmbedding" : "ConformerRelPositionalEmbedding");
-        table = t.call("embed_positions", sines_of_distances{width, named}, x.dim(1));
+        if (turns) t.register_buffer({s.width / s.heads / 2}, t.activation_type());  // `inv_freq`
+        const std::int64_t rows = turns ? 0 : ctx.config.family[max_positions];
+        table = t.call("embed_positions", sines_of_distances{width, named, rows}, x.dim(1));
     }
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, conformer_layer{s, table}, x);

@@ -25,6 +25,7 @@ struct text_scaled_word_embedding {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextScaledWordEmbedding"); }
     constexpr tensor forward(trace& t, const shape& ids) const {
         const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size, true, type_name(), tied};
+        t.register_buffer({}, t.activation_type());  // `embed_scale`
         const tensor x = token_embedding.forward(t, ids);
         const shape width{ctx.config.hidden_size};
         t.accumulate_gradient(tied ? t.tied("eoi_embedding", width) : t.param("eoi_embedding", width));

@@ -167,12 +167,13 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) { return encod
 constexpr void untie_embeddings(config_view, model& m) { m.config.tie_word_embeddings = false; }
 
 // of models with two projections and an activation between them
-enum projector_config_index : std::uint8_t { act, biased, rotary_time_dim };
+enum projector_config_index : std::uint8_t { act, biased, rotary_time_dim, num_time_steps };
 
 inline constexpr family_key projector_keys[]{
     {.default_value = static_cast<std::int64_t>(activation::gelu), .type = family_key_type::computed},
     {"projector_bias", 1, family_key_type::boolean},
     {.type = family_key_type::computed},  // elements of a state that its time rotates
+    {.type = family_key_type::computed},  // rows of the table of angles
 };
 
 constexpr void parse_projector_act(config_view json, model& m) {

@@ -178,11 +178,15 @@ struct conformer_adapter {
 struct sines_of_distances {
     std::int64_t width;
     class_name named;
+    std::int64_t max_positions = 0;  ///< places of the table that is a buffer; 0: the table is an attribute
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
-    constexpr tensor forward(trace&, std::int64_t places) const { return trace::buffer({1, 2 * places - 1, width}); }
+    constexpr tensor forward(trace& t, std::int64_t places) const {
+        if (max_positions > 0) t.register_buffer({2 * max_positions - 1, width}, t.activation_type());
+        return trace::buffer({1, 2 * places - 1, width});
+    }
 };
 
 }  // namespace llmcost

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/layers/convolution.hpp>
@@ -71,9 +72,7 @@ public:
     constexpr void module_without_parameters(child_name child, class_name type) {
         leaf_module(child, type, [] {});
     }
-    constexpr void parameter(literal name, const shape& sizes) { (void)trace_.param(name, sizes); }
-
-private:
+    /// A module without children, whose parameters and buffers `inside` declares.
     template <class Inside>
     constexpr void leaf_module(child_name child, class_name type, const Inside& declare_children) {
         const module_info m{child.name, child.index, type, role::none, true};
@@ -81,6 +80,16 @@ private:
         declare_children();
         trace_.leave(m);
     }
+    constexpr void parameter(literal name, const shape& sizes) { (void)trace_.param(name, sizes); }
+    /// A buffer with the element type of the weights.
+    constexpr void buffer(std::initializer_list<std::int64_t> sizes) const { buffer(sizes, trace_.activation_type()); }
+    constexpr void buffer(std::initializer_list<std::int64_t> sizes, dtype type) const {
+        trace_.register_buffer(sizes, type);
+    }
+    /// A buffer of `n` 64-bit integers.
+    constexpr void integer_buffer(std::int64_t n) const { trace_.register_integer_buffer(n); }
+
+private:
     constexpr void weight(const shape& sizes, bool bias, std::int64_t out) {
         parameter("weight", sizes);
         if (bias) parameter("bias", {out});

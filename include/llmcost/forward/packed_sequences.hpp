@@ -99,12 +99,12 @@ struct packed_position_table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({2, (dim / 2 + 1) / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         if (dim % 4 != 0) {  // the reference's tables do not have the size of its heads
             if (has_vision_inputs(t))
                 throw_description_error("two-axis rotary positions require head_dim to be a multiple of 4");
             return {trace::buffer({patches, dim}), trace::buffer({patches, dim})};
         }
-        t.register_buffer(count(dim / 4 * 8));
         const tensor angles = t.mul(t.full({patches, 2, 1}), t.buffer({dim / 4}));
         const auto table = [&](const tensor& x) {
             const tensor half = t.cat({x.select(1), x.select(1)}, -1);

@@ -14,6 +14,7 @@ constexpr tensor embed_per_layer_inputs(const layer_context& ctx, trace& t, std:
     const std::int64_t layers = ctx.config.num_hidden_layers;
     const embedding token_embedding{rows, layers * width, true, ctx.class_of(ctx.spec.names.embedding_class)};
     const shape ids{t.load().batch, t.load().sequence};
+    t.register_buffer({}, t.activation_type());  // `embed_scale` of the table
     const tensor found = t.call("embed_tokens_per_layer", token_embedding, ids);
     return t.reshape(found, {found.dim(0), found.dim(1), layers, width});
 }

@@ -18,7 +18,8 @@ enum speech_config_index : std::uint8_t {
     learned_left,
     learned_right,
     position_kind,
-    chunks
+    chunks,
+    max_positions
 };
 
 enum places : std::uint8_t { relative, rotary, no_places, relative_key };

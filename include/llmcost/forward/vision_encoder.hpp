@@ -74,6 +74,7 @@ struct axial_position_table {
     constexpr tensor_pair forward(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t half = head_dim / 2;
+        t.register_buffer({2, half}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({half}));
         const auto table = [&](const tensor& x) {
             const tensor merged_axes =

@@ -70,13 +70,14 @@ struct rotary_table {
     /// determines how angles are doubled: concatenated, repeated or not at all
     rotary_style form = rotary_style::rotate_half;
     rotary_axis_layout axes = rotary_axis_layout::one;
+    bool copies_frequencies = true;  ///< a copy of `inv_freq` is the buffer `original_inv_freq`
 
     static constexpr role module_role = role::rotary;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
-        t.register_buffer({2, dim / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
+        t.register_buffer({copies_frequencies ? 2 : 1, dim / 2}, dtype::float32);
         frequencies.update(t, dim);
         if (axes != rotary_axis_layout::one) return forward_multi_axis(t, t.load().batch, sequence);
         const tensor positions = t.full({1, sequence, 1});
