@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record which parameters of a model its class freezes, and the bytes of its buffers.
 
-    python tests/oracle/buffers.py tests/golden/*.json > tests/memory/buffers.txt
+    python tests/oracle/buffers.py tests/golden/*.json tests/golden/media/*.json > tests/memory/buffers.txt
 
-The models are on the meta device. A line has the name of the configuration, the number of parameters that require gradients,
+The models are on the meta device. A line has the path of the configuration in `tests/golden`, the number of parameters that require gradients,
 the number of those that do not, and the bytes of all buffers with weights in float32 and in bfloat16. Storages count once.
 """
 import json
-import os
 import sys
 
 import torch
@@ -31,7 +30,7 @@ def record(path):
         parameters = list(model.parameters())
     trained = sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
     frozen = sum(parameter.numel() for parameter in parameters) - trained
-    print(os.path.basename(path).removesuffix(".json"), trained, frozen, *sizes, flush=True)
+    print(path.rpartition("golden/")[2].removesuffix(".json"), trained, frozen, *sizes, flush=True)
 
 
 def main():
@@ -39,7 +38,7 @@ def main():
     for path in sys.argv[1:]:
         try:
             record(path)
-        except ImportError as e:  # a vision encoder of another library
+        except (ImportError, AttributeError) as e:  # a vision encoder of another library; no map of image tokens
             print(f"{path}: {str(e).splitlines()[0]}", file=sys.stderr)
 
 

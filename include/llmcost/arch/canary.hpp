@@ -28,6 +28,7 @@ struct scaled_sines {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, std::int64_t sequence) const {
+        t.register_buffer({places, width}, dtype::float32);  // `positional_embedding`
         return t.div_scalar(t.gather(trace::buffer({places, width}), {sequence, width}));
     }
 };

@@ -17,7 +17,7 @@ namespace chinese_clip_detail {
 
 /// Sums word, segment and position embeddings; the position embeddings are added in place.
 constexpr tensor sum_embeddings(const layer_context& ctx, trace& t) {
-    register_position_ids(ctx, t);
+    register_position_buffers(ctx, t);
     const tensor tokens = word_embeddings(ctx, t);
     tensor x = t.add(tokens, segment_embeddings(ctx, t));
     t.add_(x, position_embeddings(ctx, t));

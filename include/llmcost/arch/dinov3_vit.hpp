@@ -57,6 +57,7 @@ struct table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, const shape& grid) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({head_dim / 4}, dtype::float32);  // `inv_freq`
         const std::int64_t rows = grid.size[0], columns = grid.size[1], n = rows * columns;
         const tensor high = t.div_scalar(t.full({rows})), x_coordinates = t.div_scalar(t.full({columns}));
         const shape one{rows, columns, 1};

@@ -134,11 +134,13 @@ struct encoder_layer {
 /// Sinusoidal position embeddings, one per position.
 struct sines_of_places {
     class_name named;
+    std::int64_t max_positions;
 
     static constexpr role module_role = role::none;
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
-    constexpr tensor forward(trace&, std::int64_t places, std::int64_t width) const {
+    constexpr tensor forward(trace& t, std::int64_t places, std::int64_t width) const {
+        t.register_buffer({max_positions, width}, dtype::float32);  // `positional_embedding`
         return trace::buffer({places, width});
     }
 };
@@ -151,7 +153,9 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     if (frames > ctx.config.max_position_embeddings - 1)
         throw_position_error(ctx.config.max_position_embeddings - 1, frames);
     const tensor sound = t.input({t.load().batch, frames, in});
-    const tensor places = t.call("position_embeddings", sines_of_places{ctx.class_of("PositionEmbedding")}, frames, in);
+    const tensor places =
+        t.call("position_embeddings",
+               sines_of_places{ctx.class_of("PositionEmbedding"), ctx.config.max_position_embeddings}, frames, in);
     tensor x = t.add(t.mul_scalar(sound), places);
     const attention_inputs no_inputs;
     const auto is_last = [&](std::int64_t i) { return i == num_main_layers - 1 || i == layers - 1; };

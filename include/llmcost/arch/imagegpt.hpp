@@ -39,6 +39,8 @@ struct attention {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t width = ctx.config.hidden_size, heads = ctx.config.num_attention_heads, n = x.dim(1);
+        // `bias`: a causal mask of Booleans
+        t.register_buffer(count(ctx.config.max_position_embeddings) * count(ctx.config.max_position_embeddings));
         const tensor all = t.call("c_attn", conv_1d{width, 3 * width}, x);
         const tensor part = all.slice(-1, width).view({x.dim(0), n, heads, width / heads}).transpose(1, 2);
         const attention_pattern pattern{.query_length = n};

@@ -176,6 +176,7 @@ constexpr void declare_hearing(const layer_context& ctx, trace& t) {
     t.enter(embedding_module);
     const model_config& config = ctx.component(1).config;
     const embedding frames{config.family[bins] * config.family[mel_vocab_size], ctx.config.hidden_size};
+    t.register_integer_buffer(config.family[bins]);  // `audio_tokens_offsets`
     const tensor x = t.leave(embedding_module, t.call("embed_audio_tokens", frames, shape{1, 1}));
     (void)t.leave(tower, call_norm(t, "norm", norm_kind::rms, ctx.config.hidden_size, ctx.class_of("RMSNorm"), x));
 }

@@ -24,6 +24,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
                              .class_of_module = ctx.class_of("TextSinusoidalPositionalEmbedding"),
                              .is_leaf = true};
     t.enter(places);
+    t.register_buffer({ctx.config.max_position_embeddings + 2, width}, t.activation_type());  // `weights`
     return t.add(token_embeddings, t.leave(places, t.full({load.batch, load.sequence, width}, t.activation_type())));
 }
 

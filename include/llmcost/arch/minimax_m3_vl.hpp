@@ -25,6 +25,7 @@ struct rotary {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionRotaryEmbedding"); }
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({2, ctx.config.head_dim / 3 / 2}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({patches, 3, 1}), trace::buffer({ctx.config.head_dim / 3 / 2}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {

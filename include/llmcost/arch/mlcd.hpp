@@ -21,6 +21,7 @@ struct table {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor_pair forward(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({2, head_dim / 4}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({head_dim / 4}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto spread = [&](const tensor& x) {
@@ -69,6 +70,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     const tensor pixels = image_input(ctx, t);
     const tensor token = t.param("class_embedding", {width});
     const tensor patches = embed_patches(ctx, t, "patch_embedding", false, pixels);
+    t.register_integer_buffer(patches_of(ctx.config.vision) + 1);  // `position_ids`
     tensor x = t.cat({token.view({1, 1, width}).expand({pixels.dim(0), 1, width}), patches}, 1);
     t.leave(embeddings);
     x = t.call("pre_layrnorm", layer_norm, x);

@@ -60,6 +60,7 @@ struct distance_table {
     constexpr tensor forward(trace& t, std::int64_t batch, std::int64_t places) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t n = 2 * places - 1, half = ctx.config.hidden_size / 2;
+        t.register_buffer({half}, dtype::float32);  // `inv_freq`
         const tensor angles = t.mul(t.full({n, 1}), trace::buffer({half})).expand({batch, n, half});
         const tensor sin = t.sin(angles), cos = t.cos(angles);
         return t.cat({sin.unsqueeze(-1), cos.unsqueeze(-1)}, -1).view({batch, n, 2 * half});

@@ -126,6 +126,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t, const packed_images& 
 constexpr tensor base(const layer_context& ctx, trace& t) {
     const family_config& family = ctx.config.family;
     const packed_images grid = pack_images(t.load(), ctx.config.vision.patch_size);
+    t.register_integer_buffer(family[picked]);  // `summary_idxs`
     tensor x = embed(ctx, t, grid);
     const module_info encoder{.name = "encoder", .class_of_module = ctx.class_of("Encoder")};
     const attention_inputs none{};

@@ -19,7 +19,8 @@ enum family_config_index : std::uint8_t {
     mels,
     groups_of_mels,
     convolutions,
-    first_kernel
+    first_kernel,
+    max_frames = first_kernel + max_convolutions
 };
 inline constexpr family_key family_keys[]{
     {"decoder_layers", 6},
@@ -38,6 +39,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
     {.type = family_key_type::computed},
+    {"max_source_positions", 6000},
 };
 
 [[nodiscard]] constexpr std::int64_t kernel_of(const model_config& config, std::int64_t i) {
@@ -70,9 +72,9 @@ constexpr std::int64_t states_of(const model_config& config, std::int64_t frames
 }
 
 /// Sines, one row for each position of each sequence; a longer table is made once, which is no pass's work.
-constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool) {
-    const sinusoidal_positions table{ctx.config.max_position_embeddings + 2, ctx.config.hidden_size,
-                                     ctx.class_of("SinusoidalPositionalEmbedding")};
+constexpr tensor positions(const layer_context& ctx, trace& t, std::int64_t length, bool decodes) {
+    const std::int64_t rows = decodes ? ctx.config.max_position_embeddings : ctx.config.family[max_frames];
+    const sinusoidal_positions table{rows + 2, ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.call("embed_positions", table, t.load().batch, length);
 }
 

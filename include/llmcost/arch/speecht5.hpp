@@ -20,11 +20,12 @@ enum family_config_index : std::uint8_t {
     decoder_layers = adapter_layers,
     decoder_heads = adapter_kernel,
     decoder_inner = adapter_stride,
-    encoder_inner = adapter_width
+    encoder_inner = adapter_width,
+    max_frames
 };
 
 struct config_key_table {
-    family_key family_keys[adapter_width + 1];
+    family_key family_keys[max_frames + 1];
 
     constexpr config_key_table() {
         for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
@@ -33,6 +34,7 @@ struct config_key_table {
         family_keys[decoder_heads] = {"decoder_attention_heads", 12};
         family_keys[decoder_inner] = {"decoder_ffn_dim", 3072};
         family_keys[encoder_inner] = {"encoder_ffn_dim", 3072};
+        family_keys[max_frames] = {"max_speech_positions", 4000};
         family_keys[extra_size] = {"pad_token_id", 1, family_key_type::non_negative};
     }
 };
@@ -144,9 +146,10 @@ struct speech_decoder_layer {
     }
 };
 
-constexpr tensor sines(const layer_context& ctx, trace& t, literal name, std::int64_t length) {
-    const sinusoidal_positions rows{ctx.config.max_position_embeddings + ctx.config.family[extra_size] + 3,
-                                    ctx.config.hidden_size, ctx.class_of("SinusoidalPositionalEmbedding")};
+constexpr tensor sines(const layer_context& ctx, trace& t, literal name, std::int64_t length,
+                       std::int64_t max_positions) {
+    const sinusoidal_positions rows{max_positions + ctx.config.family[extra_size] + 3, ctx.config.hidden_size,
+                                    ctx.class_of("SinusoidalPositionalEmbedding")};
     return t.call(name, rows, t.load().batch, length);
 }
 
@@ -157,7 +160,7 @@ constexpr tensor encode_audio(const layer_context& ctx, trace& t) {
     declare_mask(ctx, t);
     tensor x = project(ctx, t, extract(ctx, t, "feature_encoder"));
     x = t.add(x, positions(ctx, t, x));
-    return t.leave(prenet, t.add(x, sines(ctx, t, "pos_sinusoidal_embed", x.dim(1))));
+    return t.leave(prenet, t.add(x, sines(ctx, t, "pos_sinusoidal_embed", x.dim(1), ctx.config.family[max_frames])));
 }
 
 constexpr tensor encode(const layer_context& ctx, trace& t) {
@@ -188,7 +191,7 @@ constexpr tensor decode(const layer_context& ctx, trace& t, const tensor& source
     const module_info wrapped{.name = "wrapped_decoder", .class_of_module = ctx.class_of("Decoder")};
     t.enter(model_info);
     t.enter(prenet);
-    const tensor places = sines(ctx, t, "embed_positions", load.sequence);
+    const tensor places = sines(ctx, t, "embed_positions", load.sequence, ctx.config.max_position_embeddings);
     const embedding token_embedding{ctx.config.vocab_size, ctx.config.hidden_size};
     tensor x = t.mul_scalar(t.call("embed_tokens", token_embedding, shape{load.batch, load.sequence}));
     t.add_(x, places);

@@ -22,6 +22,7 @@ struct rotary {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("VisionRotaryEmbedding"); }
     constexpr tensor_pair forward(trace& t) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({2, ctx.config.head_dim / 4}, dtype::float32);  // `inv_freq` and `original_inv_freq`
         const tensor angles = t.mul(t.full({patches, 2, 1}), trace::buffer({ctx.config.head_dim / 4}));
         const tensor cos = t.mul_scalar(t.cos(angles)), sin = t.mul_scalar(t.sin(angles));
         const auto table = [&](const tensor& x) {
@@ -74,6 +75,7 @@ constexpr tensor places_of(const layer_context& ctx, trace& t, std::int64_t rows
                        width = ctx.config.hidden_size;
     const module_info table{
         .name = "position_embedding", .class_of_module = {"", "Embedding"}, .is_leaf = true};  // never called
+    t.register_integer_buffer(grid_size * grid_size);                                          // `position_ids`
     t.enter(table);
     const tensor weight = t.param("weight", {grid_size * grid_size, width});
     t.leave(table);

@@ -21,6 +21,7 @@ struct sinusoidal_positions {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, std::int64_t sequence) const {
         const recorder::no_grad_guard constants{t};
+        t.register_buffer({max_positions, width}, t.activation_type());  // `weights`
         return t.gather(trace::buffer({max_positions, width}), {1, sequence, width});
     }
 };
@@ -33,6 +34,7 @@ constexpr tensor_pair encode_text(const layer_context& ctx, trace& t, bool reads
         .name = "embeddings", .class_of_module = ctx.class_of("TextEmbeddings"), .module_role = role::embedding};
     t.check_positions(max_positions, load.sequence);
     t.enter(embeddings);
+    t.register_integer_buffer(max_positions);  // `position_ids`
     const tensor token_embeddings =
         t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{load.batch, load.sequence});
     const sinusoidal_positions places{max_positions, width, ctx.class_of("SinusoidalPositionalEmbedding")};

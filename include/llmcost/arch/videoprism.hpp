@@ -154,6 +154,8 @@ constexpr tensor embed_text(const layer_context& ctx, trace& t) {
     const module_info embeddings{
         .name = "embeddings", .class_of_module = ctx.class_of("TextEmbeddings"), .module_role = role::embedding};
     t.enter(embeddings);
+    t.register_buffer({ctx.config.max_position_embeddings, width}, dtype::float32);  // `position_embedding`
+    t.register_integer_buffer(ctx.config.max_position_embeddings);                   // `position_ids`
     const tensor token = t.param("cls_emb", {1, 1, width});
     const tensor token_embeddings =
         t.mul_scalar(t.call("token_embedding", embedding{ctx.config.vocab_size, width}, shape{batch, sequence}));

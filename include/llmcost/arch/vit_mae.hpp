@@ -24,8 +24,7 @@ constexpr tensor embed(const layer_context& ctx, trace& t) {
     const std::int64_t batch = pixels.dim(0);
     const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
     const tensor token = t.param("cls_token", {1, 1, width});
-    tensor places = t.param("position_embeddings", {1, patches + 1, width});
-    places.requires_grad = false;
+    const tensor places = t.frozen_parameter("position_embeddings", {1, patches + 1, width});
     const module_info patch_embeddings{.name = "patch_embeddings", .class_of_module = ctx.class_of("PatchEmbeddings")};
     t.enter(patch_embeddings);
     const tensor tokens =

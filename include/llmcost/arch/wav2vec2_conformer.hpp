@@ -12,11 +12,14 @@ namespace wav2vec2_conformer_detail {
 
 using namespace wav2vec2_encoder;
 
+constexpr std::size_t max_frames = adapter_width + 1;
+
 struct config_key_table {
-    family_key family_keys[adapter_width + 1];
+    family_key family_keys[max_frames + 1];
 
     constexpr config_key_table() {
         for (std::size_t i = 0; i <= adapter_width; ++i) family_keys[i] = wav2vec2_encoder::family_keys[i];
+        family_keys[max_frames] = {"max_source_positions", 5000};
         family_keys[extra_size] = {"conv_depthwise_kernel_size", 31};
     }
 };
@@ -46,7 +49,9 @@ constexpr tensor encode(const layer_context& ctx, trace& t, const tensor& featur
     tensor distances;
     if (is(ctx, relative))
         distances =
-            t.call("embed_positions", sines_of_distances{s.width, ctx.class_of("RelPositionalEmbedding")}, x.dim(1));
+            t.call("embed_positions",
+                   sines_of_distances{s.width, ctx.class_of("RelPositionalEmbedding"), ctx.config.family[max_frames]},
+                   x.dim(1));
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, x); layer_loop.next();)
         x = t.call({"layers", layer_loop.index()}, conformer_layer{s, distances}, x);
     return t.leave(encoder, layer_norm(ctx, t, "layer_norm", x));

@@ -152,6 +152,7 @@ constexpr tensor query(const layer_context& ctx, trace& t, const tensor& feature
                                  .module_role = role::embedding};
     t.enter(model);
     t.enter(embeddings);
+    t.register_integer_buffer(family[positions]);  // `position_ids`
     const tensor token_embeddings =
         t.call("word_embeddings", embedding{family[vocab_size], width}, shape{pictures, instruction});
     const tensor places = t.call("position_embeddings", embedding{family[positions], width}, shape{1, instruction});

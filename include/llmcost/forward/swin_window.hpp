@@ -106,6 +106,7 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
 
 /// A bias for each distance in a window, looked up in a table: (1, H, window², window²).
 constexpr tensor bias_of_distance(trace& t, std::int64_t heads, std::int64_t window) {
+    t.register_integer_buffer(window * window * window * window);  // `relative_position_index`
     const std::int64_t side = 2 * window - 1, places = window * window;
     const tensor table = t.param("relative_position_bias_table", {side * side, heads});
     const tensor picked = t.gather(table, {places * places, heads}).view({places, places, heads});

@@ -34,7 +34,7 @@ struct family_key {
 };
 
 /// Maximum number of family keys.
-inline constexpr std::size_t max_family_keys = 24;
+inline constexpr std::size_t max_family_keys = 25;
 
 /// Values of the family keys, indexed by the family's enumeration.
 struct family_config {
