@@ -24,7 +24,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     split_heads(ctx, qkv);
     // `embed_positions` of each layer (`create_sinusoidal_positions`)
     t.register_buffer({config.max_position_embeddings, config.rotary_dim}, dtype::float32);
-    const tensor sinusoids = pick_sinusoids(t, config.max_position_embeddings, sequence, config.rotary_dim);
+    const tensor sinusoids =
+        pick_sinusoids(t, config.max_position_embeddings, sequence, config.rotary_dim, qkv.key.type);
     for (tensor* const operand : {&qkv.query, &qkv.key}) {
         const tensor part = rotate_every_two(t, t.slice(*operand, -1, config.rotary_dim), sinusoids);
         *operand = t.cat({part, t.slice(*operand, -1, config.head_dim - config.rotary_dim)}, -1);

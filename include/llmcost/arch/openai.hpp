@@ -68,6 +68,7 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const module_info block{.name = "mlp", .class_of_module = {"", "MLP"}, .module_role = role::mlp};
     t.enter(attention);
     const tensor a = t.leave(attention, openai_detail::attention(ctx, t, x));
+    t.record_module_input(a);  // the variables `attn_outputs` and `a` of the layer's forward
     const tensor middle = apply_norm(ctx, t, "ln_1", t.add(x, a));
     t.enter(block);
     const tensor f = t.leave(block, mlp(ctx, t, middle));
@@ -83,6 +84,9 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
     t.check_positions(max_positions, load.sequence);
     const tensor places =
         t.call("positions_embed", embedding{max_positions, ctx.config.hidden_size}, shape{1, load.sequence});
+    // the variables `inputs_embeds` and `position_embeds` of the model's forward
+    t.record_module_input(token_embeddings);
+    t.record_module_input(places);
     tensor x = dropout(t, "drop", t.add_scalar(t.add(token_embeddings, places)), dropout_position::embeddings);
     attention_inputs shared{.pattern = {.query_length = load.sequence}};
     for (loop layer_loop = t.loop_modules(ctx.config.num_hidden_layers, ctx.config.layers, x); layer_loop.next();) {

@@ -8,14 +8,14 @@
 
 namespace llmcost {
 
-/// Sines and cosines of the new positions, gathered from a table of all positions: (1, sequence, dim).
+/// Sines and cosines of the new positions, gathered from a table of all positions: (1, sequence, dim) of type `type`.
 ///
 /// Every layer copies the table. Written elements: positions·dim + sequence·dim.
 /// Source: transformers/models/gptj/modeling_gptj.py, `_get_embed_positions`.
-constexpr tensor pick_sinusoids(trace& t, std::int64_t positions, std::int64_t sequence, std::int64_t dim) {
+constexpr tensor pick_sinusoids(trace& t, std::int64_t positions, std::int64_t sequence, std::int64_t dim, dtype type) {
     t.check_positions(positions, t.load().past + t.load().sequence);
     const tensor table = t.copy(trace::buffer({1, positions, dim}));
-    return t.to(t.gather(table, {1, sequence, dim}), t.activation_type());
+    return t.to(t.gather(table, {1, sequence, dim}), type);
 }
 
 /// Applies interleaved RoPE: x (batch, sequence, heads, dim), sinusoids (1, sequence, dim) -> shape of x.

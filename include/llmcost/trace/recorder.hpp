@@ -178,7 +178,7 @@ public:
     /// The next operation reads this parameter in addition to its inputs: the bias of a product, the weight of a norm.
     constexpr void read_parameter_in_next_op(const tensor& parameter) {
         has_pending_parameter_ = has_pending_parameter_ || (is_grad_enabled_ && parameter.requires_grad);
-        if (listener_ != nullptr) listener_->on_parameter_read(*this, parameter);
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_parameter_read(*this, parameter);
     }
     /// An input of the model (pixels): it has a storage, but no operation writes it.
     constexpr tensor input(shape sizes) {
