@@ -34,9 +34,10 @@ constexpr tensor call_router(const layer_context& ctx, trace& t, const tensor& t
                           moe.norm_topk_prob,
                           ctx.spec.router == router_kind::top_k_softmax,
                           moe.has_float32_correction};
-    return t
-        .call(ctx.spec.names.router, moe_router{ctx.spec.router, r, ctx.class_of(ctx.spec.names.router_class)}, tokens)
-        .second;
+    const moe_router router{ctx.spec.router, r, ctx.class_of(ctx.spec.names.router_class)};
+    const tensor_pair routed = t.call(ctx.spec.names.router, router, tokens);
+    t.record_router_logits(routed.first);
+    return routed.second;
 }
 
 /// The routed experts of the model: tokens (n, width), weights (n, k) -> (n, width).
@@ -90,7 +91,9 @@ struct custom_router_module {
     constexpr tensor_pair forward(trace& t, const tensor& tokens) const { return rule(ctx, t, tokens); }
 };
 constexpr tensor call_custom_router(const layer_context& ctx, trace& t, router_function rule, const tensor& tokens) {
-    return t.call(ctx.spec.names.router, custom_router_module{ctx, rule}, tokens).second;
+    const tensor_pair routed = t.call(ctx.spec.names.router, custom_router_module{ctx, rule}, tokens);
+    t.record_router_logits(routed.first);
+    return routed.second;
 }
 
 /// A module that calls a family-specific MoE block.

@@ -224,11 +224,14 @@ constexpr custom_gated_experts<IsLeaf, Gate> with_custom_gate(const routed_exper
 
 /// Load-balancing loss: a softmax of the logits of every router, summed over tokens.
 ///
-/// The loss is returned in addition to the logits. Counts of selected experts are integers.
+/// The loss is returned in addition to the logits. Counts of selected experts are integers. In a training step with
+/// labels, the loss is a part of the loss over labels (`memory/label_loss.hpp`).
 /// `type`: element type of the router logits. Default: the activation type.
 /// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`.
 constexpr void load_balancing_loss(trace& t, std::int64_t num_routers, std::int64_t tokens, const moe_config& moe,
                                    dtype type = dtype::unspecified) {
+    const recorder& accounting = t;
+    if (accounting.defers_load_balancing_loss({num_routers, tokens, moe.num_experts, moe.num_experts_per_tok})) return;
     const shape per_expert{moe.num_experts};
     tensor picks = t.full(per_expert), sums = t.full(per_expert);
     tensor logits = trace::buffer({tokens, moe.num_experts});

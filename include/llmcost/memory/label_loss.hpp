@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <llmcost/trace/trace.hpp>
 
@@ -30,5 +31,23 @@ struct label_loss {
         return t.nll_loss(x);
     }
 };
+
+/// Load-balancing loss of the logits (tokens, experts) of all routers: a scalar.
+///
+/// For each router: ADD 2·experts, a softmax and its sum over tokens. The numbers of tokens per expert have no
+/// gradient. Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`.
+inline tensor compute_load_balancing_loss(trace& t, const load_balancing_sizes& balance,
+                                          const std::vector<tensor>& router_logits) {
+    const shape per_expert{balance.num_experts};
+    tensor tokens_per_expert = t.full(per_expert), probability_sum = trace::buffer(per_expert);
+    for (const tensor& logits : router_logits) {
+        const tensor probabilities = t.softmax(logits);
+        (void)t.topk(probabilities, balance.num_experts_per_tok);
+        tokens_per_expert = t.add_scalar(tokens_per_expert);
+        probability_sum = t.add(probability_sum, t.sum(t.to(probabilities, dtype::float32), 0));
+    }
+    const tensor product = t.mul(t.div_scalar(tokens_per_expert), t.div_scalar(probability_sum).unsqueeze(0));
+    return t.mul_scalar(t.sum(product.view({balance.num_experts}), 0));
+}
 
 }  // namespace llmcost

@@ -103,8 +103,14 @@ namespace detail {
 /// Records a tape from a trace.
 class tape_listener final : public listener {
 public:
-    /// `records_operands`: also fills `tape::operands` and `tape::modules`.
-    explicit tape_listener(tape& out, bool records_operands = false) : out_(out), records_operands_(records_operands) {}
+    /// What a tape contains in addition to the operations.
+    struct options {
+        bool adds_load_balancing_loss = false;  ///< a load-balancing loss is added to the loss over labels
+        bool records_operands = false;          ///< fills `tape::operands` and `tape::modules`
+    };
+    explicit tape_listener(tape& out) : out_(out) {}
+    tape_listener(tape& out, const options& o)
+        : out_(out), records_operands_(o.records_operands), adds_load_balancing_loss_(o.adds_load_balancing_loss) {}
 
     void on_module_enter(const recorder&, const module_info& m) override;
     void on_module_leave(const recorder&, const module_info&) override;
@@ -137,6 +143,17 @@ public:
         forward_temporary_bytes_ += forward.to_64();
         backward_temporary_bytes_ += backward.to_64();
     }
+    void on_router_logits(const recorder&, const tensor& v) override {
+        router_logits_.push_back(v);
+        router_logits_indices_.push_back(tensor_id(v));
+    }
+    [[nodiscard]] bool on_load_balancing_loss(const recorder&, const load_balancing_sizes& balance) override {
+        // a family whose routers do not report their logits computes a loss that is not connected to them
+        if (!adds_load_balancing_loss_ || static_cast<std::int64_t>(router_logits_.size()) != balance.num_routers)
+            return false;
+        load_balancing_ = balance;
+        return true;
+    }
     void on_op(const recorder& r, const operation& o) override;
     void on_gradients_saved() override { has_saved_gradients_ = true; }
     void on_autograd_function(const recorder&, const tensor& out, const tensor* const* in, int n) override;
@@ -144,6 +161,10 @@ public:
     void on_fused_kernel_end(const recorder&) override;
     void on_storage_renamed(const recorder&, std::int32_t old_storage_id, std::int32_t new_storage) override;
     void on_loop_output(const recorder& r, const tensor& v) override;
+    /// Logits of all routers, in the order of the layers. Their storage ids are new: those of a layer end with it.
+    [[nodiscard]] std::vector<tensor> router_logits(recorder& r);
+    /// The load-balancing loss that is added to the loss over labels. No routers: there is none.
+    [[nodiscard]] const load_balancing_sizes& deferred_load_balancing_loss() const noexcept { return load_balancing_; }
     /// The index of a tensor. A tensor without an index is an input, or the output of `producer`.
     [[nodiscard]] std::int32_t tensor_id(const tensor& v, std::int32_t producer = -1);
 
@@ -177,7 +198,7 @@ private:
     void record_operands(const tensor* const* inputs, int input_count, const tensor& output, count work);
 
     tape& out_;
-    bool records_operands_;
+    bool records_operands_ = false;
     std::vector<open_module> open_;
     std::string path_;
     int list_depth_ = 0;
@@ -195,6 +216,10 @@ private:
     std::uint64_t saved_extra_bytes_ = 0, saved_integer_bytes_ = 0, num_runs_ = 1;
     std::uint64_t forward_temporary_bytes_ = 0, backward_temporary_bytes_ = 0;
     bool has_saved_gradients_ = false;
+    bool adds_load_balancing_loss_ = false;
+    std::vector<tensor> router_logits_;
+    std::vector<std::int32_t> router_logits_indices_;
+    load_balancing_sizes load_balancing_;
 };
 
 }  // namespace detail

@@ -99,6 +99,14 @@ struct fused_kernel {
     bool is_index_key = false;  ///< cache: keys of the indexer of sparse attention
 };
 
+/// A load-balancing loss: the number of routers, and the sizes of each one's logits (tokens, experts).
+struct load_balancing_sizes {
+    std::int64_t num_routers = 0;
+    std::int64_t tokens = 0;
+    std::int64_t num_experts = 0;
+    std::int64_t num_experts_per_tok = 0;
+};
+
 /// Observer of a trace: receives modules, tensors and operations in the order of the forward pass.
 ///
 /// With a listener, each layer is traced separately, so that each has its own path.
@@ -115,6 +123,10 @@ public:
     virtual void on_autograd_function(const recorder&, const tensor& /*out*/, const tensor* const* /*in*/, int /*n*/) {}
     /// A parameter that the next operation reads in addition to its inputs.
     virtual void on_parameter_read(const recorder&, const tensor&) {}
+    /// The logits of a router, which a load-balancing loss reads after the layers.
+    virtual void on_router_logits(const recorder&, const tensor&) {}
+    /// Returns true if the load-balancing loss is computed after the loss over labels, of which it is a part.
+    [[nodiscard]] virtual bool on_load_balancing_loss(const recorder&, const load_balancing_sizes&) { return false; }
     /// A buffer of a module: neither a parameter nor created by the pass.
     virtual void on_buffer(const recorder&, count /*bytes*/) {}
     virtual void on_op(const recorder&, const operation&) {}

@@ -186,6 +186,14 @@ public:
         v.storage_id = storage_table_.add();
         return v;
     }
+    /// Records the logits of a router, which a load-balancing loss reads after the layers.
+    constexpr void record_router_logits(const tensor& v) const {
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_router_logits(*this, v);
+    }
+    /// Whether the load-balancing loss is computed after the loss over labels.
+    [[nodiscard]] constexpr bool defers_load_balancing_loss(const load_balancing_sizes& balance) const {
+        return listener_ != nullptr && not_executed_depth_ == 0 && listener_->on_load_balancing_loss(*this, balance);
+    }
     /// Records a tensor that is passed to the current module.
     constexpr void record_module_input(const tensor& v) const {
         if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_module_input(*this, v);

@@ -147,6 +147,8 @@ public:
     }
     /// Records a tensor that is passed to a module, whose call refers to it until it returns.
     constexpr void record_module_input(const tensor& v) const { recorder_.record_module_input(v); }
+    /// Records the logits of a router, which a load-balancing loss reads after the layers.
+    constexpr void record_router_logits(const tensor& v) const { recorder_.record_router_logits(v); }
     /// An argument that is no tensor has no storage.
     template <class Argument>
     static constexpr void record_module_input(const Argument&) noexcept {}

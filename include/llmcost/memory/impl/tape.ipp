@@ -180,6 +180,15 @@ LLMCOST_INLINE void tape_listener::record_operands(const tensor* const* inputs, 
     out_.operands.push_back(std::move(made));
 }
 
+LLMCOST_INLINE std::vector<tensor> tape_listener::router_logits(recorder& r) {
+    std::vector<tensor> all = router_logits_;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].storage_id = r.input({}).storage_id;
+        set(tensor_indices_, static_cast<std::size_t>(all[i].storage_id), router_logits_indices_[i]);
+    }
+    return all;
+}
+
 LLMCOST_INLINE void tape_listener::set(std::vector<std::int32_t>& in, std::size_t index, std::int32_t to) {
     if (index >= in.size()) in.resize(index + 1, -1);
     in[index] = to;

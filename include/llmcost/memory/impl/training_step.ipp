@@ -69,7 +69,9 @@ namespace llmcost {
     const storage_types types = storage_types_of(m, load);
     const bool adapted = plan.adapter_config.kind != adapter_kind::none;
     tape out;
-    detail::tape_listener listener{out, records_operands};
+    detail::tape_listener listener{out,
+                                   {.adds_load_balancing_loss = plan.loss == training_loss::labels,
+                                    .records_operands = records_operands}};
     const bool has_adapter_modules = adapted && plan.adapter_config.kind != adapter_kind::frozen;
     adapter_policy policy{plan.adapter_config, m,
                           has_adapter_modules && plan.schedule.recompute == recompute_mode::full};
@@ -90,7 +92,15 @@ namespace llmcost {
         return out;
     }
     out.output = listener.tensor_id(scores);
-    out.loss = listener.tensor_id(compute_loss(m, t, scores, plan.loss));
+    tensor loss = compute_loss(m, t, scores, plan.loss);
+    if (const load_balancing_sizes& balance = listener.deferred_load_balancing_loss(); balance.num_routers > 0) {
+        trace counted{with_storage_types(load, types)};  // metrics of a pass that include the load-balancing loss
+        const tensor counted_scores = trained.forward(counted);
+        counted.accumulate_gradient(counted_scores);
+        run.pass_metrics = full_model_metrics_of(counted.totals(), types);
+        t.add_(loss, t.mul_scalar(compute_load_balancing_loss(t, balance, listener.router_logits(t))));
+    }
+    out.loss = listener.tensor_id(loss);
     return out;
 }
 

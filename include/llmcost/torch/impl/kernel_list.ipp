@@ -444,7 +444,7 @@ LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const 
 
 LLMCOST_INLINE std::vector<torch_kernel> forward_kernels(const model& m, const workload& load) {
     tape pass;
-    detail::tape_listener recorded{pass, true};
+    detail::tape_listener recorded{pass, {.records_operands = true}};
     workload typed = with_storage_types(load, storage_types_of(m, load));
     typed.uses_workload_dtypes = true;
     trace t{typed, &recorded};
