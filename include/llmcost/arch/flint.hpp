@@ -78,8 +78,9 @@ struct mixture {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("SparseMoeBlock"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor tokens = x.view({-1, ctx.config.hidden_size});
-        const tensor weights = t.call("gate", top_k_router{ctx}, tokens).second;
-        const tensor routed = call_experts(ctx, t, tokens, weights);
+        const tensor_pair routing = t.call("gate", top_k_router{ctx}, tokens);
+        t.record_router_logits(routing.first);
+        const tensor routed = call_experts(ctx, t, tokens, routing.second);
         const tensor shared = call_mlp(ctx, t, "shared_expert", ctx.config.moe.shared_intermediate_size, tokens);
         return t.reshape(t.add(routed, shared), {x.dim(0), x.dim(1), ctx.config.hidden_size});
     }

@@ -41,7 +41,9 @@ struct softmax_router_with_correction {
         const moe_config& moe = ctx.config.moe;
         tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
         weight.type = dtype::float32;  // independent of the model's dtype
-        const tensor scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
+        const tensor logits = t.linear(t.to(tokens, dtype::float32), weight);
+        t.record_router_logits(logits);
+        const tensor scores = t.softmax(logits);
         {
             const recorder::detach_guard indices{t};
             (void)t.topk(t.call("moe_statics", router_statics{ctx}, scores), moe.num_experts_per_tok);

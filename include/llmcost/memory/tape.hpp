@@ -157,6 +157,7 @@ public:
     void on_op(const recorder& r, const operation& o) override;
     void on_gradients_saved() override { has_saved_gradients_ = true; }
     void on_autograd_function(const recorder&, const tensor& out, const tensor* const* in, int n) override;
+    void on_slice_written(const recorder&, const tensor& destination, const tensor& part) override;
     void on_fused_kernel_begin(const recorder&, const fused_kernel& part) override;
     void on_fused_kernel_end(const recorder&) override;
     void on_storage_renamed(const recorder&, std::int32_t old_storage_id, std::int32_t new_storage) override;
@@ -190,6 +191,8 @@ private:
     }
     [[nodiscard]] std::int32_t next_node_id() const noexcept { return static_cast<std::int32_t>(out_.nodes.size()); }
     std::int32_t add_tensor(const tensor& v, std::int32_t producer);
+    /// Whether a recorded node with a backward writes a tensor.
+    [[nodiscard]] bool has_backward_producer(std::int32_t tensor) const;
     void mark_read(const tape_edge& e);
     [[nodiscard]] tape_edge edge_to(const tensor& v);
     void read(std::int32_t parameter, tape_node& producer);

@@ -130,6 +130,33 @@ LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const t
     out_.nodes.push_back(std::move(made));
 }
 
+// `CopySlices::apply` clones the gradient of the destination and its slice (torch/csrc/autograd/functions/tensor.cpp).
+LLMCOST_INLINE void tape_listener::on_slice_written(const recorder&, const tensor& destination, const tensor& part) {
+    if (!destination.requires_grad || !destination.is_stored() || part.storage_id == destination.storage_id) return;
+    tape_node made;
+    made.kind = op::copy;
+    made.region = region();
+    made.output = tensor_id(destination);
+    made.output_bytes = bytes_of(destination, destination.numel);
+    made.element_bits = static_cast<std::uint64_t>(bits_of(destination.type));
+    made.has_backward = made.in_place = made.is_autograd_function = true;
+    tape_edge previous = edge_to(destination);
+    previous.requires_grad = has_backward_producer(made.output);
+    if (!previous.requires_grad) made.backward_temporary_bytes = made.output_bytes;
+    made.inputs = {previous, edge_to(part)};
+    for (const tape_edge& e : made.inputs) mark_read(e);
+    out_.nodes.push_back(std::move(made));
+}
+
+LLMCOST_INLINE bool tape_listener::has_backward_producer(std::int32_t tensor) const {
+    for (std::size_t i = out_.nodes.size(); i-- > 0;) {
+        if (out_.nodes[i].output != tensor) continue;
+        if (out_.nodes[i].has_backward) return true;
+        if (!out_.nodes[i].in_place) return false;
+    }
+    return false;
+}
+
 LLMCOST_INLINE void tape_listener::on_fused_kernel_begin(const recorder&, const fused_kernel& part) {
     open_kernels_.push_back(part.kind);
     is_causal_ = part.is_causal;
