@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 namespace llmcost {
@@ -43,6 +43,10 @@ struct engine_memory_profile {
     bool has_rotary_tables = false;        ///< stores cosines and sines of all positions, and latent attention absorbed
     std::string_view small_batch_device{};  ///< a large device with the defaults of small ones
     bool has_llama_cpp_buffers = false;     ///< allocates buffers per device (`llama_cpp_memory_of`)
+    std::int64_t sampler_programs = 0;      ///< programs of the top-k kernel, each with a row of logits in float32
+    engine_version version = latest_engine_version;
+    gpu_architecture architecture = gpu_architecture::hopper;
+    expert_weight_format expert_weights = expert_weight_format::unquantized;
 };
 
 namespace detail {
@@ -83,18 +87,22 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
 namespace detail {
 
 /// Whether `version`, such as `0.16.0` or `v0.16.0+cu130`, is earlier than `limit`.
-[[nodiscard]] bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit);
+[[nodiscard]] bool is_earlier_version(std::string_view version, const engine_version& limit);
 
 }  // namespace detail
 
 /// The profile of an engine with the defaults of a version and of a device.
 ///
-/// Before vLLM 0.17, the sampler sorts all logits. Devices below 70 GiB and the A100 have steps of 2,048 tokens and 256
-/// requests. Others have 8,192 tokens and 1,024 requests. `device_bytes` 0: as others.
-/// Source: vllm/v1/sample/ops/topk_topp_sampler.py, `apply_top_k_top_p`; vllm/engine/arg_utils.py,
-/// `get_batch_defaults`.
+///     sampler: FlashInfer before vLLM 0.11.1, a sort of all logits before 0.17, a Triton kernel since
+///     gpu_memory_utilization: 0.9 before vLLM 0.20, 0.92 since
+///
+/// Devices below 70 GiB and the A100 have steps of 2,048 tokens and 256 requests. Others have 8,192 tokens and 1,024
+/// requests. `device_bytes` 0: as others. `num_compute_units`: multiprocessors of the device; 0: 132.
+/// Source: vllm/v1/sample/ops/topk_topp_sampler.py, `TopKTopPSampler`, `apply_top_k_top_p`; topk_topp_triton.py,
+/// `apply_top_k_top_p_triton`; vllm/config/cache.py; vllm/engine/arg_utils.py, `get_batch_defaults`.
 [[nodiscard]] engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
-                                                          std::uint64_t device_bytes, std::string_view device_name);
+                                                          std::uint64_t device_bytes, std::string_view device_name,
+                                                          std::int64_t num_compute_units = 0);
 
 /// Size of the KV cache of one sequence: `bytes_per_token` · tokens + `bytes_per_sequence`.
 struct kv_cache_size {
@@ -131,20 +139,37 @@ struct inference_memory {
 struct engine_kernels {
     bool are_fused = false;  ///< attention, index selection and experts are one kernel each: scores are not stored
     std::int64_t expert_tensor_parallel_size = 1;  ///< devices over which each expert is divided
+    std::int64_t expert_parallel_size = 1;         ///< devices over which experts are divided
+    expert_kernel experts = expert_kernel::temporary_workspace;
+    engine_version version = latest_engine_version;
+};
+
+/// Peak bytes of a forward pass.
+struct forward_peak {
+    count bytes{};            ///< with the workspace of the experts
+    count workspace_bytes{};  ///< of the experts: that of the layer with the most
 };
 
 namespace detail {
 
 /// Peak bytes of one forward pass. Traces every layer.
-[[nodiscard]] count peak_activation_bytes_of_full_trace(const model& model, const workload& load,
-                                                        const engine_kernels& kernels = {});
+[[nodiscard]] forward_peak forward_peak_of_full_trace(const model& model, const workload& load,
+                                                      const engine_kernels& kernels = {});
+[[nodiscard]] inline count peak_activation_bytes_of_full_trace(const model& model, const workload& load,
+                                                               const engine_kernels& kernels = {}) {
+    return forward_peak_of_full_trace(model, load, kernels).bytes;
+}
 
 }  // namespace detail
 
 /// Peak bytes of the activations of one step.
 ///
 /// Attention is fused (`sdpa`) if the model supports it, otherwise `eager`.
-[[nodiscard]] count peak_activation_bytes(const model& model, workload load, const engine_kernels& kernels = {});
+[[nodiscard]] forward_peak forward_peak_of(const model& model, workload load, const engine_kernels& kernels = {});
+[[nodiscard]] inline count peak_activation_bytes(const model& model, const workload& load,
+                                                 const engine_kernels& kernels = {}) {
+    return forward_peak_of(model, load, kernels).bytes;
+}
 
 /// One rank of a divided model.
 struct inference_rank {
@@ -152,16 +177,19 @@ struct inference_rank {
     const std::optional<block_pool>* pool = nullptr;  ///< the result of `block_pool_of`; default: computed
     std::int64_t vocab_size = 0;                      ///< of the whole model; 0: of the given one
     std::int64_t num_devices = 1;
+    std::int64_t tensor_parallel_size = 1;
     std::int64_t expert_tensor_parallel_size = 1;
+    std::int64_t expert_parallel_size = 1;
 };
 
 /// Peak bytes of the sampler in the profile run of vLLM, which fixes the memory of the KV cache.
 ///
-///     sampler_buffers · max_num_seqs · vocab_size · 4 + (max_num_batched_tokens + max_num_seqs) · hidden_size · bytes
-///     + cuBLAS workspace (32 MiB on Hopper).
+///     (sampler_buffers · max_num_seqs + sampler_programs) · vocab_size · 4
+///     + (max_num_batched_tokens + max_num_seqs) · hidden_size · bytes + cuBLAS workspace (32 MiB on Hopper).
 ///
 /// Logits have half a buffer in 16 bits and one in float32. Before vLLM 0.17, a sort adds values, indices (2), an
-/// initial order (2) and CUB's alternate buffers (3): 9.5. Later, probabilities and random numbers add 2: 3.5.
+/// initial order (2) and CUB's alternate buffers (3): 9.5. Later, probabilities and random numbers add 2: 3.5, and each
+/// program of the top-k kernel has a buffer of one row.
 /// Source: vllm/v1/worker/gpu_model_runner.py, `_dummy_sampler_run`; aten/src/ATen/native/cuda/SortStable.cu,
 /// `segmented_sort_pairs`; aten/src/ATen/cuda/CUDABlas.cpp, `parseChosenWorkspaceSize`.
 [[nodiscard]] count sampler_peak_bytes(const model& model, const workload& load, const engine_memory_profile& engine,

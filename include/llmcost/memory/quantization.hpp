@@ -11,6 +11,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/memory/name_pattern.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 
 // The `quantization_config` of a checkpoint: the quantized modules and the layout of their weights.
 namespace llmcost {
@@ -162,6 +163,9 @@ struct quantization {
 
     [[nodiscard]] bool none() const noexcept { return method.empty(); }
 };
+
+/// The format of routed experts in a checkpoint that quantizes them.
+[[nodiscard]] expert_weight_format expert_weight_format_of(const quantization& plan);
 
 }  // namespace llmcost
 

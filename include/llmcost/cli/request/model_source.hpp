@@ -11,6 +11,7 @@
 #include <llmcost/files/check_tensors.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/stored_bytes.hpp>
@@ -49,6 +50,7 @@ struct stored_model_weights {
     std::string mismatch_warning{};               ///< warning that the file differs from the model
     dtype unquantized_type = dtype::unspecified;  ///< element type of weights that are not quantized
     bool has_ggml_types = false;                  ///< has types for which only llama.cpp has kernels
+    expert_weight_format expert_weights = expert_weight_format::unquantized;
 };
 
 /// A model that was read, and the unused keys of its configuration.

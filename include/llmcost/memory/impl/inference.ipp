@@ -5,12 +5,9 @@
 #include <llmcost/memory/inference.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
@@ -24,6 +21,7 @@
 #include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/trace.hpp>
 
@@ -38,26 +36,25 @@ namespace llmcost::detail {
     return count_model(model, load).cache_bytes;
 }
 
-/// Workspace of the fused experts of vLLM, in elements.
-///
-///     tokens · num_experts_per_tok · (max(intermediate_size, hidden_size) + max(2 · intermediate_size, hidden_size)).
-///
-/// Source: vllm/model_executor/layers/fused_moe/fused_moe.py, `TritonExperts.workspace_shapes`.
-[[nodiscard]] LLMCOST_INLINE count expert_workspace_elements(const fused_kernel& experts,
-                                                             std::int64_t expert_tensor_parallel_size) {
-    const std::int64_t intermediate = experts.intermediate_size / expert_tensor_parallel_size;
-    return count(experts.num_tokens) * count(experts.num_experts_per_tok) *
-           (count(std::max(intermediate, experts.hidden_size)) +
-            count(std::max(2 * intermediate, experts.hidden_size)));
+/// The experts of a kernel of a trace, on one rank.
+[[nodiscard]] LLMCOST_INLINE expert_step expert_step_of(const fused_kernel& experts, const engine_kernels& kernels) {
+    return {.num_tokens = experts.num_tokens,
+            .num_experts_per_tok = experts.num_experts_per_tok,
+            .num_experts = experts.num_experts / kernels.expert_parallel_size,
+            .hidden_size = experts.hidden_size,
+            .intermediate_size = experts.intermediate_size / kernels.expert_tensor_parallel_size,
+            .is_gated = experts.is_gated};
 }
 
 /// Peak bytes of the tensors of a traced forward pass.
 ///
 /// A tensor is live from the operation that writes it to the last operation that reads it. Cached tensors are not
 /// counted. With the kernels of an engine, neither are those that only operations of one kernel write and read.
-[[nodiscard]] LLMCOST_INLINE count peak_live_bytes(const tape& pass, const engine_kernels& kernels, dtype activations) {
+[[nodiscard]] LLMCOST_INLINE forward_peak peak_live_bytes(const tape& pass, const engine_kernels& kernels,
+                                                          dtype activations) {
     std::uint64_t live_bytes = 0;
     std::uint64_t peak_bytes = 0;
+    std::uint64_t largest_workspace_bytes = 0;
     std::vector<bool> is_live(pass.tensors.size(), false);
 
     const auto tensor = [&](std::int32_t id) -> const tape_tensor& {
@@ -98,19 +95,21 @@ namespace llmcost::detail {
         if (kernels.are_fused && node.kernel_id >= 0) {
             const fused_kernel& kernel = pass.kernels[static_cast<std::size_t>(node.kernel_id)];
             if (kernel.kind == fused_kernel_kind::experts)
-                workspace_bytes =
-                    bytes_of(expert_workspace_elements(kernel, kernels.expert_tensor_parallel_size), activations)
-                        .to_64();
+                workspace_bytes = bytes_of(expert_workspace_elements(kernels.experts, kernels.version,
+                                                                     expert_step_of(kernel, kernels)),
+                                           activations)
+                                      .to_64();
         }
+        largest_workspace_bytes = std::max(largest_workspace_bytes, workspace_bytes);
         peak_bytes = std::max(peak_bytes, live_bytes + workspace_bytes);
         for (const tape_edge& input : node.inputs) free_after_last_read(input.tensor, i);
         free_after_last_read(node.output, i);
     }
-    return count(peak_bytes);
+    return {.bytes = count(peak_bytes), .workspace_bytes = count(largest_workspace_bytes)};
 }
 
-LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, const workload& load,
-                                                         const engine_kernels& kernels) {
+LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const workload& load,
+                                                       const engine_kernels& kernels) {
     tape pass;
     tape_listener listener{pass};
     trace t{with_storage_types(load, storage_types_of(model, load)), &listener};
@@ -121,23 +120,23 @@ LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, con
 /// Peak bytes of one forward pass. Traces two and three repetitions of the longest run of equal layers.
 ///
 /// If both have the same peak, the entire model has this peak. Otherwise every layer is traced.
-[[nodiscard]] LLMCOST_INLINE count peak_activation_bytes_of_folded_trace(const model& model, const workload& load,
-                                                                         const engine_kernels& kernels) {
+[[nodiscard]] LLMCOST_INLINE forward_peak forward_peak_of_folded_trace(const model& model, const workload& load,
+                                                                       const engine_kernels& kernels) {
     constexpr std::int64_t max_repetitions = 3;
     const layer_run run = longest_layer_run(model.config.layers, model.config.num_hidden_layers, max_repetitions);
     const bool can_fold = run.repetitions > max_repetitions && model.policy == nullptr;
     if (can_fold) {
         try {
-            const count shorter =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load, kernels);
-            const count longer =
-                peak_activation_bytes_of_full_trace(with_repetitions(model, run, max_repetitions), load, kernels);
-            if (shorter == longer) return longer;
+            const forward_peak shorter =
+                forward_peak_of_full_trace(with_repetitions(model, run, max_repetitions - 1), load, kernels);
+            const forward_peak longer =
+                forward_peak_of_full_trace(with_repetitions(model, run, max_repetitions), load, kernels);
+            if (shorter.bytes == longer.bytes) return longer;
         } catch (const description_error&) {
             // The model is not valid with fewer layers. Trace every layer.
         }
     }
-    return peak_activation_bytes_of_full_trace(model, load, kernels);
+    return forward_peak_of_full_trace(model, load, kernels);
 }
 
 /// The largest step of a chunked prefill of `load`: at most `max_num_batched_tokens` new tokens.
@@ -155,9 +154,9 @@ LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, con
 /// Peak bytes of the forward pass of the profile run: one sequence of as many tokens as a step has.
 ///
 /// A model with fewer positions has shorter sequences.
-[[nodiscard]] LLMCOST_INLINE count profiled_forward_peak_bytes(const model& model, workload load,
-                                                               const engine_memory_profile& engine,
-                                                               const engine_kernels& kernels) {
+[[nodiscard]] LLMCOST_INLINE forward_peak profiled_forward_peak(const model& model, workload load,
+                                                                const engine_memory_profile& engine,
+                                                                const engine_kernels& kernels) {
     const std::int64_t positions = model.config.context_length();
     load.past = 0;
     load.sequence = engine.max_num_batched_tokens;
@@ -167,20 +166,11 @@ LLMCOST_INLINE count peak_activation_bytes_of_full_trace(const model& model, con
         load.sequence = positions;
     }
     load.head = logits::last;
-    return peak_activation_bytes(model, load, kernels);
+    return forward_peak_of(model, load, kernels);
 }
 
-LLMCOST_INLINE bool is_earlier_version(std::string_view version, const std::array<int, 2>& limit) {
-    if (!version.empty() && version.front() == 'v') version.remove_prefix(1);
-    std::array<int, 2> numbers{};
-    const char* next = version.data();
-    const char* const end = version.data() + version.size();
-    for (int& number : numbers) {
-        const auto [rest, problem] = std::from_chars(next, end, number);
-        if (problem != std::errc{}) break;
-        next = rest != end && *rest == '.' ? rest + 1 : end;
-    }
-    return numbers < limit;
+LLMCOST_INLINE bool is_earlier_version(std::string_view version, const engine_version& limit) {
+    return parse_engine_version(version) < limit;
 }
 
 }  // namespace llmcost::detail
@@ -197,7 +187,8 @@ namespace llmcost {
 }
 
 LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
-                                                           std::uint64_t device_bytes, std::string_view device_name) {
+                                                           std::uint64_t device_bytes, std::string_view device_name,
+                                                           std::int64_t num_compute_units) {
     if (profile.max_num_seqs == 0) return profile;
     constexpr std::uint64_t large_device = std::uint64_t{70} << 30;
     const bool is_exception = device_name.find(profile.small_batch_device) != std::string_view::npos;
@@ -205,19 +196,30 @@ LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile
         profile.max_num_batched_tokens = 2048;
         profile.max_num_seqs = 256;
     }
-    constexpr double sorting_sampler = 9.5;
-    if (!version.empty() && detail::is_earlier_version(version, {0, 17})) profile.sampler_buffers = sorting_sampler;
+    profile.version = parse_engine_version(version);
+    profile.architecture = architecture_of_device(device_name);
+
+    constexpr engine_version sorting_sampler{0, 11, 1}, top_k_kernel{0, 17, 0}, larger_utilization{0, 20, 0};
+    constexpr double sorting_buffers = 9.5;
+    const bool has_flashinfer_sampler =
+        profile.version < sorting_sampler && profile.architecture != gpu_architecture::rocm;
+    if (profile.version < top_k_kernel && !has_flashinfer_sampler) profile.sampler_buffers = sorting_buffers;
+    if (profile.version >= top_k_kernel) {
+        constexpr std::int64_t hopper_compute_units = 132;
+        profile.sampler_programs = num_compute_units > 0 ? num_compute_units : hopper_compute_units;
+    }
+    if (profile.version < larger_utilization) profile.gpu_memory_utilization = 0.9;
     return profile;
 }
 
-LLMCOST_INLINE count peak_activation_bytes(const model& model, workload load, const engine_kernels& kernels) {
+LLMCOST_INLINE forward_peak forward_peak_of(const model& model, workload load, const engine_kernels& kernels) {
     load.uses_workload_dtypes = true;
     try {
         load.implementation = attention_implementation::sdpa;
-        return detail::peak_activation_bytes_of_folded_trace(model, load, kernels);
+        return detail::forward_peak_of_folded_trace(model, load, kernels);
     } catch (const description_error&) {
         load.implementation = attention_implementation::eager;
-        return detail::peak_activation_bytes_of_folded_trace(model, load, kernels);
+        return detail::forward_peak_of_folded_trace(model, load, kernels);
     }
 }
 
@@ -226,8 +228,10 @@ LLMCOST_INLINE count sampler_peak_bytes(const model& model, const workload& load
     constexpr std::uint64_t cublas_workspace = 32 * detail::MiB;
     const count hidden = count(engine.max_num_batched_tokens + engine.max_num_seqs) * count(model.config.hidden_size);
     const auto buffers = static_cast<std::uint64_t>(2 * engine.sampler_buffers);  // in halves
-    return count(buffers) * count(engine.max_num_seqs) * count(vocab_size) * count(2) +
-           bytes_of(hidden, storage_types_of(model, load).activations) + count(cublas_workspace);
+    const count rows_in_halves = count(buffers) * count(engine.max_num_seqs) +
+                                 count(2) * count(std::min(engine.sampler_programs, engine.max_num_seqs));
+    return rows_in_halves * count(vocab_size) * count(2) + bytes_of(hidden, storage_types_of(model, load).activations) +
+           count(cublas_workspace);
 }
 
 LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices) {
@@ -253,7 +257,11 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     memory.kv_cache_allocated_bytes = metrics.cache_bytes;
     memory.runtime_bytes = count(engine.runtime_bytes);
     if (engine.max_num_seqs > 0 && !engine.is_from_log)
-        memory.communication_bytes = communication_bytes_of(rank.num_devices);
+        memory.communication_bytes =
+            communication_bytes_of(rank.num_devices) +
+            (rank.num_devices == rank.tensor_parallel_size
+                 ? fused_all_reduce_bytes(engine.version, engine.architecture, rank.tensor_parallel_size)
+                 : count{});
 
     const std::int64_t num_tokens = load.past + load.sequence;
     const bool has_cache = metrics.cache_elements != count{};
@@ -279,13 +287,19 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
 
     if (engine.is_from_log) return memory;
     const engine_kernels kernels{.are_fused = engine.has_fused_kernels,
-                                 .expert_tensor_parallel_size = rank.expert_tensor_parallel_size};
+                                 .expert_tensor_parallel_size = rank.expert_tensor_parallel_size,
+                                 .expert_parallel_size = rank.expert_parallel_size,
+                                 .experts = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
+                                                             rank.tensor_parallel_size, rank.expert_parallel_size),
+                                 .version = engine.version};
     memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine), kernels);
     if (engine.max_num_seqs > 0 && has_cache && model.config.vocab_size > 0) {
         const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
-        memory.peak_activation_bytes =
-            std::max({memory.peak_activation_bytes, detail::profiled_forward_peak_bytes(model, load, engine, kernels),
-                      sampler_peak_bytes(model, load, engine, vocab_size)});
+        const forward_peak profiled = detail::profiled_forward_peak(model, load, engine, kernels);
+        const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
+        const count kept_workspace = is_temporary ? count{} : profiled.workspace_bytes;
+        memory.peak_activation_bytes = std::max({memory.peak_activation_bytes, profiled.bytes,
+                                                 sampler_peak_bytes(model, load, engine, vocab_size) + kept_workspace});
     }
     return memory;
 }

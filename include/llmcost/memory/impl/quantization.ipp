@@ -11,6 +11,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/memory/name_pattern.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 
 namespace llmcost {
 
@@ -31,6 +32,17 @@ LLMCOST_INLINE bool module_rule::matches_module(std::string_view name) const {
         case kind::part_or_card: break;
     }
     return name.find(text) != std::string_view::npos || pattern->begins(name, false);
+}
+
+LLMCOST_INLINE expert_weight_format expert_weight_format_of(const quantization& plan) {
+    if (plan.none() || plan.groups.empty()) return expert_weight_format::unquantized;
+    const quantization_group& group = plan.groups.front();
+    const weight_layout& layout = group.experts ? *group.experts : group.layout;
+    if (layout.type != "float8_e4m3fn") return expert_weight_format::other;
+    if (layout.block_outputs == 0) return expert_weight_format::float8_per_tensor;
+    if (layout.block_outputs == 1 && layout.block_inputs == 0) return expert_weight_format::float8_per_channel;
+    return layout.block_outputs > 1 && layout.block_inputs > 1 ? expert_weight_format::float8_blocks
+                                                               : expert_weight_format::other;
 }
 
 }  // namespace llmcost

@@ -209,7 +209,9 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
                              .pool = &s.pool,
                              .vocab_size = vocab_size_,
                              .num_devices = sharding_.world_size(),
-                             .expert_tensor_parallel_size = sharding_.parallel.expert_tensor_parallel_size});
+                             .tensor_parallel_size = sharding_.parallel.tensor_parallel_size,
+                             .expert_tensor_parallel_size = sharding_.parallel.expert_tensor_parallel_size,
+                             .expert_parallel_size = sharding_.parallel.expert_parallel_size});
     memory.table_bytes = s.table_bytes;
     if (num_stages() > 1) {
         const count size(layers(stage).size), all(shard_.config.num_hidden_layers);

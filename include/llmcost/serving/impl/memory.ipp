@@ -100,7 +100,9 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
                                 {.weight_bytes = count{},
                                  .vocab_size = full_model.config.vocab_size,
                                  .num_devices = execution_config.parallel.world_size(),
-                                 .expert_tensor_parallel_size = execution_config.parallel.expert_tensor_parallel_size});
+                                 .tensor_parallel_size = execution_config.parallel.tensor_parallel_size,
+                                 .expert_tensor_parallel_size = execution_config.parallel.expert_tensor_parallel_size,
+                                 .expert_parallel_size = execution_config.parallel.expert_parallel_size});
         if (engine.has_rotary_tables) all.table_bytes = engine_table_bytes(part, load);
         all.kv_cache_bytes += one.kv_cache_bytes;
         all.kv_cache_allocated_bytes += one.kv_cache_allocated_bytes;

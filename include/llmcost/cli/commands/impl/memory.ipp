@@ -74,7 +74,8 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
                                    : 0;
     out = profile_with_defaults(
         out, args.text(option::memory_engine_version), device_bytes,
-        target_device != nullptr ? std::string_view(target_device->names[0]) : std::string_view());
+        target_device != nullptr ? std::string_view(target_device->names[0]) : std::string_view(),
+        target_device != nullptr ? static_cast<std::int64_t>(target_device->num_compute_units) : 0);
     out.max_num_batched_tokens = args.number(option::memory_num_batched_tokens, out.max_num_batched_tokens);
     if (out.max_num_seqs > 0) out.max_num_seqs = args.number(option::memory_num_seqs, out.max_num_seqs);
     out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);

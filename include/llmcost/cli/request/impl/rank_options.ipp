@@ -42,7 +42,9 @@ LLMCOST_INLINE inference_sharding parse_sharding(const arguments& args, const mo
 LLMCOST_INLINE rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
                                     const engine_memory_profile& engine, const inference_sharding& sharding) {
     if (!stored.is_applied) return {m, load, engine, sharding};
-    return {m, load, engine, sharding, stored.bytes.total, [&](const std::string& path) {
+    engine_memory_profile with_format = engine;
+    with_format.expert_weights = stored.expert_weights;
+    return {m, load, with_format, sharding, stored.bytes.total, [&](const std::string& path) {
                 return stored.bytes.parameter_bytes(path);
             }};
 }

@@ -73,6 +73,7 @@ LLMCOST_INLINE stored_model_weights weights_by_quantization(const model& m, cons
     out.bytes = to_weight_parts(all);
     out.elements = count(all.elements);
     out.quantized = count(all.quantized);
+    out.expert_weights = expert_weight_format_of(plan);
     out.label = "weights as " + description + " (" + percent(out.quantized, out.elements) + " quantized)";
     return out;
 }
