@@ -97,7 +97,8 @@ namespace detail {
 ///     gpu_memory_utilization: 0.9 before vLLM 0.20, 0.92 since
 ///
 /// Devices below 70 GiB and the A100 have steps of 2,048 tokens and 256 requests. Others have 8,192 tokens and 1,024
-/// requests. `device_bytes` 0: as others. `num_compute_units`: multiprocessors of the device; 0: 132.
+/// requests. `device_bytes` 0: as others. `num_compute_units`: multiprocessors of the device; 0: 132. On ROCm, memory
+/// next to PyTorch's is 1.25 GiB (log of Llama-3.3-70B-Instruct-FP8-dynamic on one MI300X, vLLM 0.11.2 to 0.16.0).
 /// Source: vllm/v1/sample/ops/topk_topp_sampler.py, `TopKTopPSampler`, `apply_top_k_top_p`; topk_topp_triton.py,
 /// `apply_top_k_top_p_triton`; vllm/config/cache.py; vllm/engine/arg_utils.py, `get_batch_defaults`.
 [[nodiscard]] engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
@@ -198,8 +199,10 @@ struct inference_rank {
 /// Buffers of collectives of one of `num_devices` devices in a node.
 ///
 /// Source: vLLM logs with 2 devices: non-torch memory 0.54 and 0.55 GiB, 0.13 GiB with one. With 4 and 8 devices, what
-/// logs of an H200 leave after weights, KV cache and profile: Llama-3.3-70B, Ministral-3-14B, Qwen3-235B.
-[[nodiscard]] count communication_bytes_of(std::int64_t num_devices);
+/// logs of an H200 leave after weights, KV cache and profile: Llama-3.3-70B, Ministral-3-14B, Qwen3-235B. With 4 and 8
+/// MI300X: Qwen3-235B (0.11.2) leaves 0.32 and 2.06 GiB more than one device.
+[[nodiscard]] count communication_bytes_of(std::int64_t num_devices,
+                                           gpu_architecture architecture = gpu_architecture::hopper);
 
 /// The block pool of a decoder in an engine with a hybrid cache manager; none without one, or without a KV cache.
 ///

@@ -63,15 +63,31 @@ struct rank_parameter {
 [[nodiscard]] std::vector<count> stage_weight_bytes(const std::vector<rank_parameter>& parameters, const model& m,
                                                     const inference_sharding& sharding);
 
-/// Bytes that vLLM adds to the weights of a rank while it loads a model ("Model loading took" in its log has both).
+/// Bytes of tables that vLLM adds to the weights of a rank ("Model loading took" in its log has both).
 ///
-///     rotary tables: positions · rotary_dim · bytes; four times with several position axes
+///     rotary tables: positions · dims · bytes, for each rotary module of the decoder; four times with several position
+///     axes
 ///     latent attention: layers · heads · kv_lora_rank · (qk_nope_head_dim + v_head_dim) · bytes, for the copy of
 ///     `kv_b_proj` that is multiplied into queries and outputs.
 ///
-/// Source: vllm/model_executor/layers/rotary_embedding/base.py, mrope.py (`cache_max_position_num`);
+/// Source: vllm/model_executor/layers/rotary_embedding/base.py, mrope.py (`cache_max_position_num`), gemma4_rope.py;
 /// vllm/model_executor/layers/attention/mla_attention.py, `process_weights_after_loading` (`W_UK_T`, `W_UV`).
 [[nodiscard]] count engine_table_bytes(const model& shard, const workload& load, layer_range layers = all_layers);
+
+/// Bytes that vLLM adds to the parameters of one rank of each pipeline stage while it loads them.
+///
+///     key projections without a value projection: stored twice, as a merged projection has both
+///     experts of FlashInfer with one scale per tensor: I up to a multiple of 16, of 128 if they are not gated
+///     16-bit experts on ROCm: 256 bytes per row if its bytes are a multiple of 512; in addition, the block of the
+///     unpadded up projection, in which the allocator places the padded down projection: the difference of both
+///     ROCm: 0.65 GiB, as its log has the memory of the driver (Llama-3.3-70B-Instruct-FP8-dynamic: 68.36 GiB).
+///
+/// Source: vllm/model_executor/models/gemma4.py, `_weight_iterator`; quantization/utils/flashinfer_utils.py,
+/// `prepare_fp8_moe_layer_for_fi`; fused_moe/unquantized_fused_moe_method.py, `_maybe_pad_weight`; platforms/rocm.py,
+/// `get_current_memory_usage`.
+[[nodiscard]] std::vector<count> stage_padding_bytes(const std::vector<rank_parameter>& parameters, const model& m,
+                                                     const inference_sharding& sharding,
+                                                     const engine_memory_profile& engine);
 
 /// The memory of the ranks of a model in an inference engine.
 class rank_memory {
@@ -91,10 +107,6 @@ public:
                 const inference_sharding& sharding, count stored_total, const StoredBytes& stored_bytes_of)
         : rank_memory(m, load, engine, sharding) {
         has_own_weights_ = false;
-        if (sharding.world_size() == 1) {
-            stages_.front().weight_bytes = stored_total;
-            return;
-        }
         std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
         count without_parameter = stored_total;
         for (rank_parameter& p : parameters) {
@@ -102,7 +114,11 @@ public:
             without_parameter = without_parameter > stored ? without_parameter - stored : count{};
             p.rank_bytes = stored * p.rank_elements / p.elements;
         }
-        set_weights(m, parameters, without_parameter);
+        set_padding(m, parameters);
+        if (sharding.world_size() == 1)
+            stages_.front().weight_bytes = stored_total;
+        else
+            set_weights(m, parameters, without_parameter);
     }
 
     /// The model of one tensor-parallel rank.
@@ -125,9 +141,13 @@ private:
     /// Divides the weights among the stages. `without_parameter`: bytes of tensors that are no parameter.
     void set_weights(const model& m, const std::vector<rank_parameter>& parameters, count without_parameter);
 
+    /// Sets `stage_padding_bytes`, in vLLM.
+    void set_padding(const model& m, const std::vector<rank_parameter>& parameters);
+
     struct stage_state {
         count weight_bytes;
         count table_bytes;
+        count padding_bytes;
         std::optional<block_pool> pool;
     };
     model shard_;

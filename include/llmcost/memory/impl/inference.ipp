@@ -208,6 +208,8 @@ LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile
         constexpr std::int64_t hopper_compute_units = 132;
         profile.sampler_programs = num_compute_units > 0 ? num_compute_units : hopper_compute_units;
     }
+    constexpr std::uint64_t rocm_runtime_bytes = 1280 * detail::MiB;
+    if (profile.architecture == gpu_architecture::rocm) profile.runtime_bytes = rocm_runtime_bytes;
     if (profile.version < larger_utilization) profile.gpu_memory_utilization = 0.9;
     return profile;
 }
@@ -234,8 +236,9 @@ LLMCOST_INLINE count sampler_peak_bytes(const model& model, const workload& load
            count(cublas_workspace);
 }
 
-LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices) {
+LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices, gpu_architecture architecture) {
     if (num_devices <= 1) return {};
+    if (architecture == gpu_architecture::rocm) return count((num_devices <= 4 ? 328 : 2110) * detail::MiB);
     const std::uint64_t mebibytes = num_devices <= 2 ? 430 : num_devices <= 4 ? 550 : 890;
     return count(mebibytes * detail::MiB);
 }
@@ -258,7 +261,7 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     memory.runtime_bytes = count(engine.runtime_bytes);
     if (engine.max_num_seqs > 0 && !engine.is_from_log)
         memory.communication_bytes =
-            communication_bytes_of(rank.num_devices) +
+            communication_bytes_of(rank.num_devices, engine.architecture) +
             (rank.num_devices == rank.tensor_parallel_size
                  ? fused_all_reduce_bytes(engine.version, engine.architecture, rank.tensor_parallel_size)
                  : count{});

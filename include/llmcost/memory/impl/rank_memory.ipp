@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/recorder.hpp>
@@ -85,6 +87,43 @@ private:
     int expert_depth_ = 0;
 };
 
+/// Collects the dimensions of the rotary modules of a decoder.
+class rotary_dims_listener final : public listener {
+public:
+    void on_module_enter(const recorder&, const module_info& m) override { open_.push_back(m.module_role); }
+    void on_module_leave(const recorder&, const module_info&) override { open_.pop_back(); }
+    void on_buffer(const recorder&, count bytes) override {
+        constexpr role encoders[]{role::vision, role::audio};
+        if (open_.empty() || open_.back() != role::rotary ||
+            std::find_first_of(open_.begin(), open_.end(), std::begin(encoders), std::end(encoders)) != open_.end())
+            return;
+        // Two float32 tensors of dims / 2 elements. Layers have equal modules, whose tables vLLM shares.
+        constexpr std::uint64_t bytes_per_dim = 4;
+        const bool is_of_layer = std::find(open_.begin(), open_.end(), role::attn) != open_.end();
+        const auto dims = static_cast<std::int64_t>((bytes / count(bytes_per_dim)).to_64());
+        if (is_of_layer)
+            dims_of_layers_ = std::max(dims_of_layers_, dims);
+        else
+            dims_ += dims;
+    }
+    [[nodiscard]] std::int64_t dims() const { return dims_ + dims_of_layers_; }
+
+private:
+    std::vector<role> open_;
+    std::int64_t dims_ = 0;
+    std::int64_t dims_of_layers_ = 0;
+};
+
+[[nodiscard]] LLMCOST_INLINE std::int64_t rotary_dims_of(const model& m, const workload& load) {
+    rotary_dims_listener listener;
+    workload smallest = minimal_workload(m);
+    smallest.weights = load.weights;
+    smallest.activations = load.activations;
+    trace t{with_storage_types(smallest, storage_types_of(m, smallest)), &listener};
+    m.trace_with_loss(t);
+    return listener.dims();
+}
+
 /// The path of the list of decoder layers with a final dot, `model.layers.`; empty without a KV cache.
 [[nodiscard]] LLMCOST_INLINE std::string decoder_path_of(const model& m, const workload& load) {
     const std::vector<kv_cache_entry> entries = list_kv_cache(m, load);
@@ -100,6 +139,56 @@ private:
     trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
     m.trace_with_loss(t);
     return out;
+}
+
+/// Whether a key projection has no value projection beside it.
+[[nodiscard]] LLMCOST_INLINE bool is_key_without_value(const rank_parameter& p,
+                                                       const std::vector<rank_parameter>& parameters) {
+    constexpr std::string_view key = "k_proj.weight", value = "v_proj.weight";
+    if (!std::string_view(p.path).ends_with(key)) return false;
+    const std::string sibling = p.path.substr(0, p.path.size() - key.size()).append(value);
+    return std::none_of(parameters.begin(), parameters.end(),
+                        [&](const rank_parameter& other) { return other.path == sibling; });
+}
+
+/// Bytes that vLLM adds to a parameter, in the units of `rank_parameter::rank_bytes`.
+[[nodiscard]] LLMCOST_INLINE count padding_bytes_of(const rank_parameter& p,
+                                                    const std::vector<rank_parameter>& parameters, const model& m,
+                                                    const inference_sharding& sharding,
+                                                    const engine_memory_profile& engine) {
+    if (is_key_without_value(p, parameters)) return p.rank_bytes;
+    const moe_config& moe = m.config.moe;
+    const count hidden(m.config.hidden_size), experts(moe.num_experts), intermediate(moe.intermediate_size);
+    const count down_elements = experts * hidden * intermediate;
+    const bool is_up = p.elements == count(2) * down_elements, is_down = p.elements == down_elements;
+    if (!p.is_routed || (!is_up && !is_down)) return {};
+    const bool is_gated = std::any_of(parameters.begin(), parameters.end(), [&](const rank_parameter& other) {
+        return other.is_routed && other.elements == count(2) * down_elements;
+    });
+    const parallel_config& parallel = sharding.parallel;
+    const count ranks_per_expert(parallel.expert_tensor_parallel_size);
+    const expert_kernel kernel = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
+                                                  parallel.tensor_parallel_size, parallel.expert_parallel_size);
+    if (kernel == expert_kernel::flashinfer && engine.expert_weights == expert_weight_format::float8_per_tensor) {
+        constexpr engine_version wider{0, 17, 0};
+        const count alignment(is_gated || engine.version < wider ? 16 : 128), share = intermediate / ranks_per_expert;
+        const count aligned = (share + alignment - count(1)) / alignment * alignment;
+        return p.elements * (aligned - share) / share;
+    }
+    if (engine.architecture != gpu_architecture::rocm || engine.expert_weights != expert_weight_format::unquantized)
+        return {};
+    constexpr std::uint64_t bytes_per_element = 2, row_padding = 256, row_multiple = 512;
+    const auto is_padded = [&](std::int64_t row_elements) {
+        return static_cast<std::uint64_t>(row_elements) * bytes_per_element % row_multiple == 0;
+    };
+    const bool pads_up = is_padded(m.config.hidden_size),
+               pads_down = is_padded(moe.intermediate_size / parallel.expert_tensor_parallel_size);
+    if (is_up) return pads_up ? p.elements / hidden * count(row_padding) : count{};
+    if (!pads_down) return {};
+    const count padding = experts * hidden * ranks_per_expert * count(row_padding);
+    const count down_bytes = down_elements * count(bytes_per_element) + padding,
+                up_bytes = count(is_gated ? 2 : 1) * down_elements * count(bytes_per_element);
+    return pads_up && up_bytes > down_bytes ? padding + up_bytes - down_bytes : padding;
 }
 
 }  // namespace llmcost::detail
@@ -162,11 +251,27 @@ LLMCOST_INLINE count engine_table_bytes(const model& shard, const workload& load
     const dtype type = storage_types_of(shard, load).activations;
     const std::int64_t positions =
         config.num_position_axes > 1 ? video_headroom * config.max_position_embeddings : config.context_length();
-    const count rotary = config.rotary_dim > 0 ? count(positions) * count(config.rotary_dim) : count{};
+    const count rotary = count(positions) * count(detail::rotary_dims_of(shard, load));
     const count num_layers(std::min(layers.size, config.num_hidden_layers));
     const count latent = num_layers * count(config.num_attention_heads) * count(config.mla.kv_lora_rank) *
                          count(config.mla.qk_nope_head_dim + config.mla.v_head_dim);
     return bytes_of(rotary + latent, type);
+}
+
+LLMCOST_INLINE std::vector<count> stage_padding_bytes(const std::vector<rank_parameter>& parameters, const model& m,
+                                                      const inference_sharding& sharding,
+                                                      const engine_memory_profile& engine) {
+    std::vector<rank_parameter> padding;
+    for (const rank_parameter& p : parameters) {
+        rank_parameter added = p;
+        added.rank_bytes = detail::padding_bytes_of(p, parameters, m, sharding, engine);
+        if (added.rank_bytes != count{}) padding.push_back(added);
+    }
+    std::vector<count> stages = stage_weight_bytes(padding, m, sharding);
+    constexpr std::uint64_t driver_bytes = 666 * detail::MiB;
+    if (engine.architecture == gpu_architecture::rocm)
+        for (count& bytes : stages) bytes += count(driver_bytes);
+    return stages;
 }
 
 LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
@@ -185,9 +290,19 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
         const layer_range range = num_stages == 1 ? all_layers : layers(s);
         stages_.push_back({.weight_bytes = {},
                            .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range) : count{},
+                           .padding_bytes = {},
                            .pool = block_pool_of(shard_, load, engine, range)});
     }
-    if (!has_own_weights_) set_weights(m, rank_parameters_of(m, shard_, load), {});
+    if (has_own_weights_ && !engine.has_rotary_tables) return;
+    const std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+    set_padding(m, parameters);
+    if (!has_own_weights_) set_weights(m, parameters, {});
+}
+
+LLMCOST_INLINE void rank_memory::set_padding(const model& m, const std::vector<rank_parameter>& parameters) {
+    if (!engine_.has_rotary_tables) return;
+    const std::vector<count> padding = stage_padding_bytes(parameters, m, sharding_, engine_);
+    for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].padding_bytes = padding[s];
 }
 
 LLMCOST_INLINE void rank_memory::set_weights(const model& m, const std::vector<rank_parameter>& parameters,
@@ -212,7 +327,7 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
                              .tensor_parallel_size = sharding_.parallel.tensor_parallel_size,
                              .expert_tensor_parallel_size = sharding_.parallel.expert_tensor_parallel_size,
                              .expert_parallel_size = sharding_.parallel.expert_parallel_size});
-    memory.table_bytes = s.table_bytes;
+    memory.table_bytes = s.table_bytes + s.padding_bytes;
     if (num_stages() > 1) {
         const count size(layers(stage).size), all(shard_.config.num_hidden_layers);
         memory.kv_cache_bytes = memory.kv_cache_bytes * size / all;
