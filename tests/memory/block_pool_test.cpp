@@ -123,3 +123,24 @@ TEST_CASE("a request needs more blocks with more tokens, and pools are exact for
         previous = blocks;
     }
 }
+
+// vLLM 0.20.2, 8 H200, blocks of 256 tokens (vllm-memory-estimator@8b0e21d, validation_db.json): 13.85 GiB for the KV
+// cache are 3.30 requests of 8,192 tokens with steps of 8,192; 21.47 GiB are 4.66 requests of 800,000 with steps of 512
+TEST_CASE("compressed entries share blocks with windows and states of compressors") {
+    const compressed_attention sparse{
+        .ratio = 4, .head_dim = 512, .rotary_dim = 64, .index_head_dim = 128, .overlaps = true};
+    const compressed_attention heavy{.ratio = 128, .head_dim = 512, .rotary_dim = 64};
+    std::vector<kv_cache_layer> layers;
+    for (int i = 0; i < 61; ++i)
+        layers.push_back(
+            {.bytes_per_token = count(512), .window = 128, .compressed = i >= 2 && i % 2 == 0 ? sparse : heavy});
+    const auto concurrency = [&](std::int64_t step, std::int64_t tokens, double gibibytes) {
+        const block_pool pool(layers, 16, step);
+        const count bytes(static_cast<std::uint64_t>(gibibytes * 1024 * 1024 * 1024));
+        return static_cast<double>(pool.num_blocks_in(bytes)) / static_cast<double>(pool.num_blocks_of_request(tokens));
+    };
+    CHECK(concurrency(8192, 8192, 13.85) == doctest::Approx(3.30).epsilon(2e-3));
+    CHECK(concurrency(512, 800000, 21.47) == doctest::Approx(4.66).epsilon(2e-3));
+    // 31 tuples of the pages 37,440, 8,640 and 1,728 bytes
+    CHECK(block_pool(layers, 16, 8192).block_bytes() == count(31 * (37440 + 8640 + 1728)));
+}

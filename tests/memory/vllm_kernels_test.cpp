@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "registry.hpp"
 
@@ -134,4 +135,49 @@ TEST_CASE("the default utilization is 0.92 since vLLM 0.20") {
     const engine_memory_profile& profile = *find_engine_memory_profile("vllm");
     CHECK(profile_with_defaults(profile, "0.19.1", 0, "").gpu_memory_utilization == 0.9);
     CHECK(profile_with_defaults(profile, "0.20.0", 0, "").gpu_memory_utilization == 0.92);
+}
+
+// "Model loading took" with one MI300X and vLLM 0.13.0: 79.29 GiB of Qwen3-VL-30B-A3B-Instruct, 58.23 GiB with an H200;
+// 8 devices and vLLM 0.11.2: 126.72 GiB of Llama 4 Maverick, 93.79 GiB with H200 (vllm-memory-estimator@8b0e21d)
+TEST_CASE("experts on ROCm have padded rows and blocks that the allocator cannot reuse") {
+    const auto padding = [](std::int64_t num_layers, std::int64_t hidden, std::int64_t intermediate,
+                            std::int64_t num_devices) {
+        model m = model_of_text(
+            R"({"model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 1})");
+        m.config.hidden_size = hidden;
+        m.config.moe.intermediate_size = intermediate;
+        const count down = count(128) * count(hidden) * count(intermediate);
+        const std::vector<rank_parameter> layer{
+            {.path = "experts.gate_up_proj", .elements = count(2) * down, .is_routed = true},
+            {.path = "experts.down_proj", .elements = down, .is_routed = true}};
+        const engine_memory_profile engine =
+            profile_with_defaults(*find_engine_memory_profile("vllm"), "0.13.0", 0, "mi300x");
+        const count driver = stage_padding_bytes({}, m, {}, engine).front();
+        const count all =
+            stage_padding_bytes(layer, m, {.parallel = make_parallel_config(m, num_devices)}, engine).front();
+        return gib_of(count(static_cast<std::uint64_t>(num_layers)) * (all - driver) + driver);
+    };
+    CHECK(padding(48, 2048, 768, 1) == doctest::Approx(79.29 - 58.23).epsilon(0.01));
+    CHECK(padding(24, 5120, 8192, 8) == doctest::Approx(126.72 - 93.79).epsilon(0.03));
+    // rows of 384 bytes are no multiple of 512: 56.65 GiB of Qwen3-235B-A22B, 54.92 GiB without padding
+    CHECK(padding(94, 4096, 1536, 8) == doctest::Approx(56.65 - 54.92).epsilon(0.03));
+}
+
+// Nemotron 3 Nano 30B: 30.52 GiB with vLLM 0.16.0, 31.40 GiB with 0.18.0 (ibid.); 23 layers with experts
+TEST_CASE("FlashInfer pads experts that are not gated to 128 since vLLM 0.17") {
+    model m = model_of_text(
+        R"({"model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 6, "num_hidden_layers": 1})");
+    m.config.hidden_size = 2688;
+    m.config.moe.intermediate_size = 1856;
+    const count elements = count(128) * count(2688) * count(1856);
+    const std::vector<rank_parameter> layer{{.path = "experts.up_proj", .elements = elements, .is_routed = true},
+                                            {.path = "experts.down_proj", .elements = elements, .is_routed = true}};
+    const auto padding = [&](const char* version) {
+        engine_memory_profile engine =
+            profile_with_defaults(*find_engine_memory_profile("vllm"), version, h200_bytes, "h200_sxm");
+        engine.expert_weights = expert_weight_format::float8_per_tensor;
+        return gib_of(count(23) * stage_padding_bytes(layer, m, {}, engine).front());
+    };
+    CHECK(padding("0.16.0") == 0);
+    CHECK(padding("0.18.0") == doctest::Approx(31.40 - 30.52).epsilon(0.08));
 }

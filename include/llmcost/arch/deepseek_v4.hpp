@@ -258,6 +258,17 @@ constexpr void parse_config(config_view json, model_config& config) {
         config.family[weighed_routers] += (config.layers[i].family_tag & hashed) == 0;
 }
 
+constexpr compressed_attention compressed_attention_of(const model_config& config, std::int64_t layer) {
+    const std::uint8_t kind = config.layers[layer].family_tag & (sparse | heavy);
+    return {.ratio = kind == sparse  ? config.family[sparse_rate]
+                     : kind == heavy ? config.family[heavy_rate]
+                                     : 0,
+            .head_dim = config.head_dim,
+            .rotary_dim = config.family[rope_dim],
+            .index_head_dim = kind == sparse ? config.family[index_dim] : 0,
+            .overlaps = kind == sparse};
+}
+
 }  // namespace deepseek_v4_detail
 
 inline constexpr model_spec deepseek_v4 = [](model_spec spec) {
@@ -269,6 +280,7 @@ inline constexpr model_spec deepseek_v4 = [](model_spec spec) {
     spec.base_model = deepseek_v4_detail::base;
     spec.decoder_layer = deepseek_v4_detail::decoder_layer;
     spec.attention = deepseek_v4_detail::attention;
+    spec.compressed_attention_of = deepseek_v4_detail::compressed_attention_of;
     spec.mlp = deepseek_v4_detail::mlp;
     spec.process_logits = deepseek_v4_detail::process_logits;
     spec.rotary = rotary_style::none;

@@ -34,7 +34,7 @@ inline constexpr family_key family_keys[]{
     {.type = family_key_type::computed},  // tokens per compressed entry in layers that use all entries
     {"hc_mult", 4},
     {"hc_sinkhorn_iters", 20},
-    {"o_groups", 8},
+    {"o_groups", 8, family_key_type::positive, tensor_parallel_split::sharded},
     {"o_lora_rank", 1024},
     {"index_n_heads", 64},
     {"index_head_dim", 128},

@@ -85,6 +85,16 @@ struct mla_config {
     friend constexpr bool operator==(const mla_config&, const mla_config&) = default;
 };
 
+/// Attention to a window and to compressed entries, of `ratio` tokens each.
+struct compressed_attention {
+    std::int64_t ratio = 0;  ///< 0: only the window
+    std::int64_t head_dim = 0;
+    std::int64_t rotary_dim = 0;
+    std::int64_t index_head_dim = 0;  ///< of the indexer that selects entries; 0: all entries are used
+    bool overlaps = false;            ///< an entry is computed from two groups of `ratio` tokens
+    friend constexpr bool operator==(const compressed_attention&, const compressed_attention&) = default;
+};
+
 /// Sizes of Mamba-1 and Mamba-2 blocks and of short convolutions.
 struct state_space_config {
     std::int64_t state_size = 0;

@@ -16,6 +16,7 @@ struct kv_cache_group {
     kv_cache_layer layer{};
     std::int64_t num_layers = 0;
     std::int64_t block_size = 0;  ///< tokens per block; a recurrent layer has one state per block
+    count page_bytes{};           ///< of all layers; layers with compressed entries: groups have different sizes
 };
 
 /// The hybrid KV cache manager of vLLM.
@@ -30,7 +31,20 @@ struct kv_cache_group {
 ///
 ///     block_size = 16 · ceil(state_bytes / (16 · bytes_per_token)).
 ///
-/// Source: vllm/v1/core/kv_cache_utils.py, `unify_kv_cache_spec_page_size`, `_get_kv_cache_groups_uniform_page_size`,
+/// Layers with compressed entries have several caches, whose pages are multiples of 576 bytes:
+///
+///     entries: 256 / ratio entries of head_dim − rotary_dim + 2 · rotary_dim + 8 bytes
+///     indexer: 256 / ratio entries of index_head_dim · (1 + 4 / 128) bytes
+///     window: 64 tokens of the size of an entry
+///     states of the next entries: 4 tokens (8 without overlap) of 2 · head_dim float32 values, twice with overlap.
+///
+/// A block has one page of each size for each of `n` layer tuples, where n is the number of layers of the most frequent
+/// size. The caches of windows and of states are groups of up to n layers, with pages of the sizes of entries.
+///
+/// Source: vllm/v1/core/kv_cache_utils.py, `_get_kv_cache_groups_uniform_groups`, `_get_kv_cache_config_deepseek_v4`;
+/// vllm/model_executor/layers/deepseek_compressor.py, `CompressorStateCache`;
+/// vllm/v1/attention/backends/mla/sparse_swa.py, `DeepseekV4SWACache`;
+/// vllm/v1/core/kv_cache_utils.py, `unify_kv_cache_spec_page_size`, `_get_kv_cache_groups_uniform_page_size`,
 /// `get_max_concurrency_for_kv_cache_config`, `_report_kv_cache_config`; vllm/model_executor/models/config.py,
 /// `HybridAttentionMambaModelConfig`; vllm/v1/kv_cache_interface.py, `max_memory_usage_bytes`.
 class block_pool {
@@ -47,6 +61,8 @@ public:
     ///     sliding window: ceil(min(window − 1 + max_num_batched_tokens, num_tokens) / block_size) + 1
     ///     chunks: ceil(min(chunk + max_num_batched_tokens, num_tokens) / block_size)
     ///     state: 1.
+    ///
+    /// With compressed entries: ceil(Σ blocks of a group · its page_bytes / page_bytes of the first group).
     [[nodiscard]] std::int64_t num_blocks_of_request(std::int64_t num_tokens) const;
 
     /// Bytes of a request with `num_tokens` tokens.
@@ -57,10 +73,17 @@ public:
     /// Blocks that fit into `bytes`.
     [[nodiscard]] std::int64_t num_blocks_in(count bytes) const;
 
+    /// Whether a layer has compressed entries: the tokens in a block depend on the length of a request.
+    [[nodiscard]] bool has_compressed_entries() const noexcept {
+        return !groups_.empty() && groups_.front().layer.compressed.head_dim > 0;
+    }
+
     /// Tokens in `num_blocks` blocks, as the log of vLLM prints them: "GPU KV cache size".
     [[nodiscard]] std::int64_t num_tokens_in(std::int64_t num_blocks) const;
 
 private:
+    void add_compressed_groups(const std::vector<kv_cache_layer>& layers);
+
     std::vector<kv_cache_group> groups_;
     count block_bytes_;
     std::int64_t max_num_batched_tokens_;

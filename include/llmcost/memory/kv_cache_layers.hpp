@@ -7,6 +7,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // The KV cache of each layer, as inference engines allocate it.
@@ -17,9 +18,10 @@ namespace llmcost {
 /// An attention layer stores `bytes_per_token` for each token in its window. A recurrent layer stores `state_bytes`.
 struct kv_cache_layer {
     count bytes_per_token{};
-    std::int64_t window = 0;  ///< tokens; 0: all tokens
-    bool is_chunked = false;  ///< the window begins at a multiple of its size: Llama 4
-    count state_bytes{};      ///< convolution and recurrent states
+    std::int64_t window = 0;            ///< tokens; 0: all tokens
+    bool is_chunked = false;            ///< the window begins at a multiple of its size: Llama 4
+    count state_bytes{};                ///< convolution and recurrent states
+    compressed_attention compressed{};  ///< compressed entries; their layers have pages of fixed sizes (`block_pool`)
 
     friend constexpr bool operator==(const kv_cache_layer&, const kv_cache_layer&) = default;
 };
@@ -35,6 +37,15 @@ struct layer_range {
 };
 
 inline constexpr layer_range all_layers{.first = 0, .size = max_input};
+
+namespace detail {
+
+/// Bytes of the index keys of a token: 8 bits per element, and a float32 scale for each 128 elements.
+///
+/// Source: vllm/model_executor/models/deepseek_v2.py, `Indexer` (`head_dim + head_dim // quant_block_size * 4`).
+[[nodiscard]] count index_key_bytes(count elements);
+
+}  // namespace detail
 
 /// The cache of each layer of a model. Layers without a cache, and those outside of `range`, are omitted.
 ///

@@ -249,7 +249,9 @@ struct model_spec {
     family_key_table family_keys{};                     ///< sizes that only this family has
     dropout_key_table dropout_keys{};                   ///< dropout rates; none: dropout positions are not declared
     component_spec text_model{};  ///< the text model of a composite model; otherwise the model is one itself
-    component_spec components[max_components]{};          ///< further components
+    component_spec components[max_components]{};  ///< further components
+    compressed_attention (*compressed_attention_of)(const model_config&,
+                                                    std::int64_t layer) = nullptr;  ///< null: no layer has it
     media_shape_function compute_media_shapes = nullptr;  ///< sizes of multimodal inputs; null: text only
     modality_set modalities{};                            ///< supported modalities
     audio_preprocessing_config audio_preprocessing{};     ///< audio preprocessing if no file specifies it

@@ -11,6 +11,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 
 namespace llmcost::detail {
@@ -80,6 +81,36 @@ LLMCOST_INLINE void fit_states_into_pages(std::vector<kv_cache_group>& kinds) {
     return 2 * largest < 3 * fewest ? largest : fewest;
 }
 
+/// Bytes of a page of `num_entries` vectors, up to a multiple of the alignment of FlashMLA.
+[[nodiscard]] LLMCOST_INLINE std::int64_t aligned_page_bytes(std::int64_t num_entries, std::int64_t entry_bytes) {
+    constexpr std::int64_t alignment = 576;
+    return ceil_divide(num_entries * entry_bytes, alignment) * alignment;
+}
+
+/// The number of layers of a group that adds the fewest empty places, among `smallest` to the largest of `sizes`.
+[[nodiscard]] LLMCOST_INLINE std::int64_t least_padded_size(const std::vector<std::int64_t>& sizes,
+                                                            std::int64_t smallest) {
+    std::int64_t best = smallest, least_padding = -1;
+    for (std::int64_t size = smallest; size <= *std::max_element(sizes.begin(), sizes.end()); ++size) {
+        std::int64_t padding = 0;
+        for (const std::int64_t n : sizes) padding += ceil_divide(n, size) * size - n;
+        if (least_padding < 0 || padding <= least_padding) {
+            best = size;
+            least_padding = padding;
+        }
+    }
+    return best;
+}
+
+/// Caches of one kind of layers with compressed entries: their number, tokens per block and bytes per layer.
+struct compressed_cache {
+    compressed_attention attention{};
+    std::int64_t window = 0;
+    std::int64_t block_size = 0;
+    std::int64_t num_layers = 0;
+    std::int64_t page_bytes = 0;  ///< of a layer
+};
+
 }  // namespace llmcost::detail
 
 namespace llmcost {
@@ -89,6 +120,10 @@ LLMCOST_INLINE block_pool::block_pool(const std::vector<kv_cache_layer>& layers,
     : max_num_batched_tokens_(max_num_batched_tokens) {
     std::vector<kv_cache_group> kinds = detail::layers_by_kind(layers, block_size);
     if (kinds.empty()) return;
+    if (std::any_of(kinds.begin(), kinds.end(), [](const kv_cache_group& k) { return k.layer.compressed.ratio > 0; })) {
+        add_compressed_groups(layers);
+        return;
+    }
     if (detail::stores_equal_tokens(kinds)) {
         count bytes_per_token;
         for (const kv_cache_group& k : kinds) bytes_per_token += k.layer.bytes_per_token * count(k.num_layers);
@@ -108,9 +143,90 @@ LLMCOST_INLINE block_pool::block_pool(const std::vector<kv_cache_layer>& layers,
         }
 }
 
+LLMCOST_INLINE void block_pool::add_compressed_groups(const std::vector<kv_cache_layer>& layers) {
+    constexpr std::int64_t entry_block_size = 256, window_block_size = 64, scale_bytes = 8, float_bytes = 4;
+    std::vector<kv_cache_group> kinds = detail::layers_by_kind(layers, entry_block_size);
+    const compressed_attention& any = kinds.front().layer.compressed;
+    const std::int64_t entry_bytes = any.head_dim + any.rotary_dim + scale_bytes;
+
+    std::vector<std::int64_t> page_sizes, layers_of_size;
+    count full_bytes;
+    const auto add_page = [&](std::int64_t bytes, std::int64_t num_layers) {
+        full_bytes += count(bytes) * count(num_layers);
+        const auto found = std::find(page_sizes.begin(), page_sizes.end(), bytes);
+        if (found == page_sizes.end()) {
+            page_sizes.push_back(bytes);
+            layers_of_size.push_back(num_layers);
+        } else {
+            layers_of_size[static_cast<std::size_t>(found - page_sizes.begin())] += num_layers;
+        }
+    };
+    for (const kv_cache_group& k : kinds) {
+        const compressed_attention& a = k.layer.compressed;
+        if (a.ratio == 0) continue;
+        const std::int64_t num_entries = entry_block_size / a.ratio;
+        add_page(detail::aligned_page_bytes(num_entries, entry_bytes), k.num_layers);
+        if (a.index_head_dim > 0)
+            add_page(detail::aligned_page_bytes(
+                         num_entries, static_cast<std::int64_t>(detail::index_key_bytes(a.index_head_dim).to_64())),
+                     k.num_layers);
+    }
+    const auto page_for = [&](std::int64_t bytes) {
+        std::int64_t page = 0;
+        for (const std::int64_t size : page_sizes)
+            if (size >= bytes && (page == 0 || size < page)) page = size;
+        return page;
+    };
+
+    std::vector<detail::compressed_cache> caches{
+        {.attention = any,
+         .window = kinds.front().layer.window,
+         .block_size = window_block_size,
+         .num_layers = static_cast<std::int64_t>(layers.size()),
+         .page_bytes = page_for(detail::aligned_page_bytes(window_block_size, entry_bytes))}};
+    for (const kv_cache_group& k : kinds) {
+        const compressed_attention& a = k.layer.compressed;
+        if (a.ratio == 0) continue;
+        const std::int64_t overlap = a.overlaps ? 2 : 1, block_size = a.overlaps ? 4 : 8;
+        const auto state_page = [&](std::int64_t dim) {
+            return dim == 0 ? 0 : page_for(detail::aligned_page_bytes(block_size, 2 * overlap * dim * float_bytes));
+        };
+        caches.push_back({.attention = a,
+                          .window = overlap * a.ratio,
+                          .block_size = block_size,
+                          .num_layers = k.num_layers,
+                          .page_bytes = state_page(a.head_dim) + state_page(a.index_head_dim)});
+    }
+    const std::int64_t num_tuples = *std::max_element(layers_of_size.begin(), layers_of_size.end());
+    std::vector<std::int64_t> group_sizes{num_tuples};
+    for (const detail::compressed_cache& c : caches) group_sizes.push_back(c.num_layers);
+    const std::int64_t group_size = detail::least_padded_size(group_sizes, num_tuples);
+
+    groups_.push_back({.layer = {.bytes_per_token = count(1), .compressed = any},
+                       .num_layers = num_tuples,
+                       .block_size = entry_block_size,
+                       .page_bytes = full_bytes});
+    for (const detail::compressed_cache& c : caches) {
+        const std::int64_t num_groups = detail::ceil_divide(c.num_layers, group_size);
+        for (std::int64_t g = 0; g < num_groups; ++g) {
+            const std::int64_t n = (c.num_layers - g + num_groups - 1) / num_groups;
+            groups_.push_back({.layer = {.bytes_per_token = count(1), .window = c.window, .compressed = c.attention},
+                               .num_layers = n,
+                               .block_size = c.block_size,
+                               .page_bytes = count(n) * count(c.page_bytes)});
+        }
+    }
+    count tuple_bytes;
+    for (const std::int64_t size : page_sizes) tuple_bytes += count(size);
+    const auto longest = std::max_element(groups_.begin(), groups_.end(),
+                                          [](const auto& a, const auto& b) { return a.num_layers < b.num_layers; });
+    block_bytes_ = tuple_bytes * count(longest->num_layers);
+}
+
 LLMCOST_INLINE std::int64_t block_pool::num_blocks_of_request(std::int64_t num_tokens) const {
     const std::int64_t new_tokens = max_num_batched_tokens_ > 0 ? max_num_batched_tokens_ : num_tokens;
     std::int64_t num_blocks = 0;
+    count bytes;
     for (const kv_cache_group& g : groups_) {
         if (g.layer.bytes_per_token == count{}) {
             ++num_blocks;
@@ -119,9 +235,14 @@ LLMCOST_INLINE std::int64_t block_pool::num_blocks_of_request(std::int64_t num_t
         const std::int64_t window = g.layer.window;
         const std::int64_t stored_tokens =
             window == 0 ? num_tokens : std::min(window - (g.layer.is_chunked ? 0 : 1) + new_tokens, num_tokens);
-        num_blocks += detail::ceil_divide(stored_tokens, g.block_size) + (window != 0 && !g.layer.is_chunked ? 1 : 0);
+        const std::int64_t blocks_of_group =
+            detail::ceil_divide(stored_tokens, g.block_size) + (window != 0 && !g.layer.is_chunked ? 1 : 0);
+        num_blocks += blocks_of_group;
+        bytes += count(blocks_of_group) * g.page_bytes;
     }
-    return num_blocks;
+    if (!has_compressed_entries()) return num_blocks;
+    const count first = groups_.front().page_bytes;
+    return static_cast<std::int64_t>(((bytes + first - count(1)) / first).to_64());
 }
 
 LLMCOST_INLINE std::int64_t block_pool::num_blocks_in(count bytes) const {

@@ -325,6 +325,9 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
         capacity.num_groups = static_cast<std::int64_t>(pool->groups().size());
         capacity.max_concurrency = static_cast<double>(capacity.num_blocks) /
                                    static_cast<double>(pool->num_blocks_of_request(load.past + load.sequence));
+        if (pool->has_compressed_entries())
+            capacity.num_tokens =
+                static_cast<std::int64_t>(capacity.max_concurrency * static_cast<double>(load.past + load.sequence));
         return capacity;
     }
 

@@ -43,12 +43,7 @@ namespace llmcost::detail {
     return bytes;
 }
 
-/// Bytes of the index keys of a token: 8 bits per element, and a float32 scale for each 128 elements.
-///
-/// Source: vllm/model_executor/models/deepseek_v2.py, `Indexer` (`head_dim + head_dim // quant_block_size * 4`).
-[[nodiscard]] LLMCOST_INLINE count index_key_bytes(count elements) {
-    return elements + elements / count(128) * count(4);
-}
+LLMCOST_INLINE count index_key_bytes(count elements) { return elements + elements / count(128) * count(4); }
 
 /// The index of a layer: 3 of `model.layers.3`; 0 outside of a list.
 [[nodiscard]] LLMCOST_INLINE std::int64_t layer_index(const std::string& path) {
@@ -107,6 +102,8 @@ LLMCOST_INLINE std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, co
             layer.is_chunked = has_chunks;
         }
         layer.state_bytes = detail::state_bytes_of(states, types.activations, recurrent_type);
+        if (const auto compressed_attention_of = m.text_model_spec().compressed_attention_of)
+            layer.compressed = compressed_attention_of(m.config, detail::layer_index(one[i].path));
         if (layer.bytes_per_token != count{} || layer.state_bytes != count{}) layers.push_back(layer);
     }
     return layers;
