@@ -13,6 +13,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/memory/block_pool.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
+#include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -47,6 +48,8 @@ struct engine_memory_profile {
     engine_version version = latest_engine_version;
     gpu_architecture architecture = gpu_architecture::hopper;
     expert_weight_format expert_weights = expert_weight_format::unquantized;
+    bool has_token_pools = false;           ///< allocates pools of tokens and states (`sglang_pool_layout`)
+    sglang_options sglang{};                ///< options of the pools
 };
 
 namespace detail {
@@ -67,7 +70,7 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
      .vocabulary_multiple = 64, .max_num_seqs = 1024, .sampler_buffers = 3.5, .has_rotary_tables = true,
      .small_batch_device = "a100"},
     {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64},
+     .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64, .has_token_pools = true},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 0.90, .has_fused_kernels = true},
     {.name = "llama.cpp",    .runtime_bytes = 0,                 .block_size = 256, .max_num_batched_tokens = 512,

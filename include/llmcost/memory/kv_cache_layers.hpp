@@ -22,6 +22,7 @@ struct kv_cache_layer {
     bool is_chunked = false;            ///< the window begins at a multiple of its size: Llama 4
     count state_bytes{};                ///< convolution and recurrent states
     compressed_attention compressed{};  ///< compressed entries; their layers have pages of fixed sizes (`block_pool`)
+    bool has_index_keys = false;        ///< `bytes_per_token` includes keys of the indexer of sparse attention
 
     friend constexpr bool operator==(const kv_cache_layer&, const kv_cache_layer&) = default;
 };

@@ -14,6 +14,7 @@
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // The memory of each rank of a model that an inference engine divides over devices.
@@ -137,6 +138,15 @@ public:
     [[nodiscard]] maybe<kv_cache_capacity> capacity(const workload& load, std::int64_t stage,
                                                     std::uint64_t device_bytes) const;
 
+    /// The pools of SGLang in each rank of a stage, on a device of `device_bytes`.
+    ///
+    ///     available = (device − CUDA context) · mem_fraction_static − weights − tables.
+    ///
+    /// Source: sglang 0.5.23, srt/mem_cache/kv_cache_configurator.py, `_profile_available_bytes`.
+    [[nodiscard]] sglang_pools token_pools(const workload& load, std::int64_t stage, std::uint64_t device_bytes) const;
+    /// The fraction of the device and the sizes of a step that SGLang chooses for `device_bytes`.
+    [[nodiscard]] sglang_defaults token_pool_defaults(std::uint64_t device_bytes) const;
+
 private:
     /// Divides the weights among the stages. `without_parameter`: bytes of tensors that are no parameter.
     void set_weights(const model& m, const std::vector<rank_parameter>& parameters, count without_parameter);
@@ -150,6 +160,9 @@ private:
         count padding_bytes;
         std::optional<block_pool> pool;
     };
+    /// The layers of a stage; without a pipeline, all layers.
+    [[nodiscard]] layer_range pool_layers(std::int64_t stage) const;
+
     model shard_;
     engine_memory_profile engine_;
     inference_sharding sharding_;

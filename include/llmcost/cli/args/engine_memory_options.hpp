@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
@@ -49,7 +50,7 @@ inline constexpr option_spec memory_engine_version{
     .name = "--engine-version",
     .value = "VERSION",
     .type = value_type::text,
-    .help = "version of vllm, whose memory depends on it (default: newest)"};
+    .help = "version of vllm or sglang, whose memory depends on it (default: newest)"};
 inline constexpr option_spec memory_num_batched_tokens{
     .name = "--max-num-batched-tokens",
     .value = "N",

@@ -16,6 +16,7 @@
 #include <llmcost/cli/args/engine_memory_options.hpp>
 #include <llmcost/cli/args/llama_cpp_options.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/sglang_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/tables.hpp>
@@ -28,6 +29,7 @@
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
 #include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 
@@ -51,6 +53,8 @@ struct memory_response {
     std::int64_t stage = 0;
     layer_range layers{};                 ///< of this stage
     llama_cpp_memory llama_cpp{};         ///< buffers of each device; no devices with another engine
+    maybe<sglang_pools> pools{};          ///< of `--engine sglang` with a limit
+    sglang_defaults pool_defaults{};      ///< of `pools`
     maybe<kv_cache_capacity> capacity{};  ///< KV cache that the memory limit leaves; none without a limit
 };
 
@@ -94,7 +98,8 @@ inline constexpr std::array memory_options = concatenate(
     with_section("Model", model_options), with_section("Workload", memory_lists),
     with_section("Multimodal inputs", multimodal_options),
     with_section("Hardware and engine", concatenate(device_list_options, engine_memory_options)),
-    with_section("Parallelism", rank_options), with_section("llama.cpp", llama_cpp_option_specs),
+    with_section("Parallelism", rank_options), with_section("SGLang", sglang_option_specs),
+    with_section("llama.cpp", llama_cpp_option_specs),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Cost", std::array{option::price}), with_section("Output", std::array{option::format, option::plot}),

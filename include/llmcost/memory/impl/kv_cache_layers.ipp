@@ -97,6 +97,7 @@ LLMCOST_INLINE std::vector<kv_cache_layer> kv_cache_layers_of(const model& m, co
             elements_of_many += detail::tensor_elements(many[i].tensors[k]);
         }
         layer.bytes_per_token = bytes_of(elements_per_token, types.cache) + index_bytes_per_token;
+        layer.has_index_keys = index_bytes_per_token != count{};
         if (elements_of_many < elements_per_token * count(num_tokens)) {
             layer.window = static_cast<std::int64_t>((elements_of_many / elements_per_token).to_64()) + 1;
             layer.is_chunked = has_chunks;

@@ -27,6 +27,7 @@
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/listener.hpp>
@@ -289,7 +290,9 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
     for (std::int64_t s = 0; s < num_stages; ++s) {
         const layer_range range = num_stages == 1 ? all_layers : layers(s);
         stages_.push_back({.weight_bytes = {},
-                           .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range) : count{},
+                           .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range)
+                                          : engine.has_token_pools ? sglang_table_bytes(shard_, load, range)
+                                                                   : count{},
                            .padding_bytes = {},
                            .pool = block_pool_of(shard_, load, engine, range)});
     }
@@ -333,6 +336,11 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
         memory.kv_cache_bytes = memory.kv_cache_bytes * size / all;
         if (!s.pool) memory.kv_cache_allocated_bytes = memory.kv_cache_allocated_bytes * size / all;
     }
+    if (engine_.has_token_pools && memory.kv_cache_bytes != count{}) {
+        const sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
+        memory.kv_cache_allocated_bytes =
+            count(load.batch) * layout.request_bytes(load.past + load.sequence, engine_.max_num_batched_tokens);
+    }
     return memory;
 }
 
@@ -348,8 +356,40 @@ LLMCOST_INLINE std::int64_t rank_memory::largest_stage(const workload& load) con
     return largest;
 }
 
+LLMCOST_INLINE layer_range rank_memory::pool_layers(std::int64_t stage) const {
+    return num_stages() == 1 ? all_layers : layers(stage);
+}
+
+LLMCOST_INLINE sglang_defaults rank_memory::token_pool_defaults(std::uint64_t device_bytes) const {
+    return sglang_defaults_of(shard_, engine_.sglang, device_bytes, sharding_.parallel.tensor_parallel_size,
+                              sharding_.pipeline_parallel_size);
+}
+
+LLMCOST_INLINE sglang_pools rank_memory::token_pools(const workload& load, std::int64_t stage,
+                                                     std::uint64_t device_bytes) const {
+    const sglang_defaults defaults = token_pool_defaults(device_bytes);
+    const inference_memory memory = of_stage(load, stage);
+    const double free_bytes = static_cast<double>(device_bytes) - static_cast<double>(memory.runtime_bytes);
+    const double static_bytes =
+        free_bytes * defaults.mem_fraction_static - static_cast<double>(memory.weight_bytes + memory.table_bytes);
+    const sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
+    return layout.pools_in(count(static_cast<std::uint64_t>(std::max(0.0, static_bytes))), load.past + load.sequence,
+                           defaults.chunked_prefill_size);
+}
+
 LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& load, std::int64_t stage,
                                                               std::uint64_t device_bytes) const {
+    if (engine_.has_token_pools) {
+        const sglang_pools pools = token_pools(load, stage, device_bytes);
+        if (pools.kv_bytes == count{} && pools.mamba_bytes == count{}) return {};
+        kv_cache_capacity capacity;
+        capacity.bytes = pools.kv_bytes + pools.mamba_bytes;
+        capacity.num_tokens = pools.max_total_num_tokens;
+        capacity.num_blocks = pools.swa_num_tokens > 0 ? 0 : pools.max_total_num_tokens / engine_.sglang.page_size;
+        capacity.num_groups = pools.swa_num_tokens > 0 ? 2 : 1;
+        capacity.max_concurrency = pools.max_concurrency;
+        return capacity;
+    }
     return kv_cache_capacity_of(shard_, load, engine_, of_stage(load, stage), device_bytes,
                                 &stages_[static_cast<std::size_t>(stage)].pool);
 }

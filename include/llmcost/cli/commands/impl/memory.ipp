@@ -28,6 +28,7 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/llama_cpp_request.hpp>
+#include <llmcost/cli/commands/sglang_request.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/memory_pictures.hpp>
@@ -66,12 +67,18 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
         throw_usage("--engine", "llama.cpp is supported only by llmcost memory");
     for (const option_spec& o : {option::utilization, option::memory_engine_version, option::memory_num_batched_tokens,
                                  option::memory_num_seqs})
-        if (args.has(o) && out.max_num_seqs == 0) throw_usage(o.name, "supported only with --engine vllm");
+        if (args.has(o) && out.max_num_seqs == 0 &&
+            !(out.has_token_pools && std::string_view(o.name) == option::memory_engine_version.name))
+            throw_usage(o.name, "supported only with --engine vllm");
     const device* const target_device = args.has(option::device) ? find_device(args.text(option::device)) : nullptr;
     const std::uint64_t device_bytes =
         target_device != nullptr   ? static_cast<std::uint64_t>(target_device->memory_bytes())
         : args.has(option::memory) ? read_bytes(option::memory.name, args.text(option::memory))
                                    : 0;
+    if (out.has_token_pools) {
+        out.sglang = parse_sglang_options(args, out);
+        out.max_num_batched_tokens = sglang_chunked_prefill_size(out.sglang, device_bytes);
+    }
     out = profile_with_defaults(
         out, args.text(option::memory_engine_version), device_bytes,
         target_device != nullptr ? std::string_view(target_device->names[0]) : std::string_view(),
@@ -139,6 +146,12 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
                                           const memory_response& response) {
     if (!request.limit.is_set() || !response.capacity) return {};
     const kv_cache_capacity& capacity = *response.capacity;
+    const std::string concurrency = "Maximum concurrency: " + formatted("%.2f", capacity.max_concurrency) +
+                                    " requests of " + grouped(count(load.past) + count(load.sequence)) + " tokens\n";
+    if (response.pools)
+        return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
+               formatted("%.3g", response.pool_defaults.mem_fraction_static) + " of " + request.limit.label +
+               "): " + grouped(count(capacity.num_tokens)) + " tokens\n" + concurrency;
     const std::int64_t block_size = request.profile.block_size;
     const std::string blocks = grouped(count(capacity.num_blocks)) + (capacity.num_blocks == 1 ? " block" : " blocks");
     const std::string of_blocks =
@@ -146,9 +159,7 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
                                 : " of " + std::to_string(block_size) + (block_size == 1 ? " token, " : " tokens, ");
     return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
            formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label + "): " + blocks +
-           of_blocks + grouped(count(capacity.num_tokens)) +
-           " tokens\nMaximum concurrency: " + formatted("%.2f", capacity.max_concurrency) + " requests of " +
-           grouped(count(load.past) + count(load.sequence)) + " tokens\n";
+           of_blocks + grouped(count(capacity.num_tokens)) + " tokens\n" + concurrency;
 }
 
 /// `each rank of tp 8, pp 2`.
@@ -196,6 +207,8 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
         out += "\nThe KV cache has " + in_bytes(m.kv_cache_bytes) +
                "; the engine allocates more for entire blocks and for tokens outside of sliding windows.\n";
     if (!response.llama_cpp.devices.empty()) out += '\n' + llama_cpp_log(response.llama_cpp);
+    if (response.pools)
+        out += '\n' + sglang_log(m, *response.pools, response.pool_defaults, read.subject.config.context_length());
     const std::string fit = memory_fit_text(request.limit, m.total_bytes());
     return fit.empty() ? out : out + '\n' + kv_cache_lines(request, load, response) + fit;
 }
@@ -229,11 +242,14 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
                                   {"cache_blocks", count(cache->num_blocks)},
                                   {"cache_tokens", count(cache->num_tokens)}}) {
         json.key(name);
-        cache ? json.value(n) : json.null();
+        const bool is_undefined = !cache || (name == std::string_view("cache_blocks") && response.pools &&
+                                             response.pools->swa_num_tokens > 0);  // two pools of blocks
+        is_undefined ? json.null() : json.value(n);
     }
     json.key("cache_concurrency");
     cache ? json.value(cache->max_concurrency) : json.null();
     if (!response.llama_cpp.devices.empty()) write_llama_cpp_buffers(json, response.llama_cpp);
+    if (response.pools) write_sglang_pools(json, *response.pools, response.pool_defaults);
     write_memory_fit(json, request.limit, m.total_bytes());
     json.end_object();
     return json.text() + "\n";
@@ -253,6 +269,7 @@ LLMCOST_INLINE svg_picture memory_picture(const parsed_model& read, const worklo
 /// Parses the command line of `llmcost memory`, without the workload. Throws: `usage`.
 LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     const engine_memory_profile profile = parse_engine_memory_profile(args);
+    if (!profile.has_token_pools) (void)parse_sglang_options(args, profile);
     const memory_limit limit = parse_memory_limit(args);
     check_plot(args, true, {});
     for (const option_spec& o : rank_options)
@@ -277,7 +294,13 @@ LLMCOST_INLINE memory_response compute(const memory_request& request, const pars
     response.stage = ranks.largest_stage(load);
     response.layers = ranks.layers(response.stage);
     response.memory = ranks.of_stage(load, response.stage);
-    if (request.limit.is_set()) response.capacity = ranks.capacity(load, response.stage, request.limit.bytes);
+    if (request.limit.is_set()) {
+        response.capacity = ranks.capacity(load, response.stage, request.limit.bytes);
+        if (request.profile.has_token_pools && response.capacity) {
+            response.pools = ranks.token_pools(load, response.stage, request.limit.bytes);
+            response.pool_defaults = ranks.token_pool_defaults(request.limit.bytes);
+        }
+    }
     return response;
 }
 

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/json.hpp>
+#include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/memory/sglang_memory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "registry.hpp"
+
+using namespace llmcost;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+// What `nvidia-smi` reports, in MiB.
+constexpr std::uint64_t rtx_4090 = 24564 * mib, h100 = 81559 * mib, h200 = 143771 * mib, b200 = 183359 * mib;
+
+model model_of(const std::string& text) {
+    return parse_config(text, "config.json").read_with([](config_view root) { return parts::registry.read(root); });
+}
+
+model qwen3_8b() {
+    return model_of(
+        R"({"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+        "max_position_embeddings": 40960, "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
+}
+
+model deepseek_v3() {
+    return model_of(
+        R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128,
+        "num_key_value_heads": 128, "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 129280, "torch_dtype": "bfloat16"})");
+}
+
+double fraction(const model& m, std::array<int, 3> version, std::uint64_t device, std::int64_t tp = 1,
+                std::int64_t pp = 1) {
+    sglang_options options;
+    options.version = {version};
+    return sglang_defaults_of(m, options, device, tp, pp).mem_fraction_static;
+}
+
+workload bfloat16_step() {
+    workload load;
+    load.sequence = 1;
+    load.past = 8191;
+    load.weights = load.activations = load.cache = dtype::bfloat16;
+    return load;
+}
+
+}  // namespace
+
+// The expected fractions are those of `ServerArgs` of each release, computed with its Python code.
+TEST_CASE("the default of mem_fraction_static follows the release of SGLang, the device and the ranks") {
+    const model m = qwen3_8b();
+    CHECK(fraction(m, {0, 4, 7}, h100, 8) == doctest::Approx(0.81).epsilon(1e-9));
+    CHECK(fraction(m, {0, 4, 7}, h200, 8) == doctest::Approx(0.8717961202189594).epsilon(1e-9));
+    CHECK(fraction(m, {0, 4, 7}, b200) == doctest::Approx(0.79).epsilon(1e-9));
+    CHECK(fraction(m, {0, 4, 7}, rtx_4090, 2) == doctest::Approx(0.87).epsilon(1e-9));
+
+    CHECK(fraction(m, {0, 5, 2}, h100) == doctest::Approx(0.874).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 2}, h200, 8) == doctest::Approx(0.886).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 2}, rtx_4090) == doctest::Approx(0.879).epsilon(1e-9));
+    CHECK(fraction(m, {0, 4, 8}, b200) == doctest::Approx(0.821).epsilon(1e-9));
+
+    CHECK(fraction(m, {0, 5, 4}, rtx_4090) == doctest::Approx(0.848).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 5}, rtx_4090) == doctest::Approx(0.847).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 9}, h100) == doctest::Approx(0.835).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 9}, h100, 8) == doctest::Approx(0.818).epsilon(1e-9));
+
+    // from 0.5.10, 58 prefill sizes are captured; not with pipeline stages
+    CHECK(fraction(m, {0, 5, 10}, h100) == doctest::Approx(0.83).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 10}, h100, 1, 8) == fraction(m, {0, 5, 9}, h100, 1, 8));
+    CHECK(fraction(m, {0, 5, 10}, b200) == doctest::Approx(0.854).epsilon(1e-9));
+    CHECK(fraction(m, {0, 5, 20}, rtx_4090) == doctest::Approx(0.704).epsilon(1e-9));
+    CHECK(fraction(deepseek_v3(), {0, 5, 10}, h100, 8) == doctest::Approx(0.799).epsilon(1e-9));
+}
+
+// A log of 0.5.10 on a B200: "Load weight begin. avail mem=178" GiB, "mem usage=15.28 GB", "#tokens: 992896",
+// K and V together 136.36 GiB.
+TEST_CASE("the token pool has the size that a published log states") {
+    const model m = qwen3_8b();
+    const workload load = bfloat16_step();
+    const sglang_pool_layout layout(m, load, {});
+    CHECK(layout.token_bytes() == count(2 * 36 * 8 * 128 * 2));
+    const double weights = 15.28 * gib, free = 178 * gib;
+    const auto available = static_cast<std::uint64_t>(free * fraction(m, {0, 5, 10}, b200) - weights);
+    const sglang_pools pools = layout.pools_in(count(available), 8192, 16384);
+    CHECK(static_cast<double>(pools.max_total_num_tokens) == doctest::Approx(992896).epsilon(0.005));
+    CHECK(static_cast<double>(pools.kv_bytes) / gib == doctest::Approx(136.36).epsilon(0.005));
+    CHECK(pools.max_running_requests == 4096);
+    CHECK(pools.req_to_token_bytes == count(4097 * 40960 * std::int64_t{4}));
+
+    // 8,030,261,248 parameters are 14.96 GiB; a log states 15.02 GB
+    model llama = model_of(
+        R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072,
+        "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
+    const rank_memory ranks(llama, load, *find_engine_memory_profile("sglang"));
+    const inference_memory memory = ranks.largest(load);
+    CHECK(memory.table_bytes == count(131072 * 128 * 4));
+    CHECK(static_cast<double>(memory.weight_bytes + memory.table_bytes) / gib == doctest::Approx(15.02).epsilon(3e-4));
+}
+
+TEST_CASE("the static memory is a fraction of what the CUDA context leaves, less the weights") {
+    const workload load = bfloat16_step();
+    engine_memory_profile engine = *find_engine_memory_profile("sglang");
+    engine.sglang.mem_fraction_static = 0.5;
+    const rank_memory ranks(qwen3_8b(), load, engine);
+    const inference_memory memory = ranks.largest(load);
+    const sglang_pools pools = ranks.token_pools(load, 0, 80 * std::uint64_t{1024} * mib);
+    const std::uint64_t available =
+        40 * std::uint64_t{1024} * mib - 150 * mib - (memory.weight_bytes + memory.table_bytes).to_64();
+    CHECK(pools.max_total_num_tokens == static_cast<std::int64_t>(available / (2 * 36 * 8 * 128 * 2)));
+    engine.sglang.max_total_tokens = 1000;
+    engine.sglang.page_size = 64;
+    const rank_memory limited(qwen3_8b(), load, engine);
+    CHECK(limited.token_pools(load, 0, 80 * std::uint64_t{1024} * mib).max_total_num_tokens == 960);
+}
+
+// A log of Qwen3.5-35B-A3B states 32 slots: "conv_state size: 0.05GB, ssm_state size: 1.93GB".
+TEST_CASE("recurrent states are float32 with one padding slot, and take 0.9 of the memory of tokens") {
+    const model m = model_of(
+        R"({"model_type": "qwen3_next", "hidden_size": 2048, "num_hidden_layers": 40, "num_attention_heads": 16,
+        "num_key_value_heads": 2, "head_dim": 256, "linear_num_value_heads": 32, "linear_num_key_heads": 16,
+        "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4, "vocab_size": 248320,
+        "num_experts": 256, "num_experts_per_tok": 8, "torch_dtype": "bfloat16"})");
+    const workload load = bfloat16_step();
+    sglang_options options;
+    options.max_mamba_cache_size = 32;
+    const sglang_pool_layout layout(m, load, options);
+    // 30 of 40 layers: convolution 8,192 channels of 3 bfloat16 values, state 32 heads of 128 x 128 float32 values
+    CHECK(layout.state_bytes() == count(30 * (8192 * 3 * 2 + 32 * 128 * 128 * 4)));
+    const sglang_pools fixed = layout.pools_in(count(std::uint64_t{4} << 30), 8192, 8192);
+    CHECK(static_cast<double>(fixed.mamba_bytes) / gib == doctest::Approx(1.93 + 0.05).epsilon(0.005));
+    CHECK(fixed.max_running_requests == 32 / 3);
+
+    const sglang_pools shared = sglang_pool_layout(m, load, {}).pools_in(count(std::uint64_t{60} << 30), 8192, 8192);
+    CHECK(static_cast<double>(shared.mamba_bytes) / static_cast<double>(shared.kv_bytes) ==
+          doctest::Approx(0.9).epsilon(0.01));
+}
+
+TEST_CASE("sliding layers of some model types have a pool with 0.8 of the tokens") {
+    const model m = model_of(
+        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
+        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    const sglang_pool_layout layout(m, bfloat16_step(), {});
+    CHECK(layout.token_bytes() == count(12 * 2 * 8 * 64 * 2));
+    CHECK(layout.swa_token_bytes() == count(12 * 2 * 8 * 64 * 2));
+    CHECK(layout.request_bytes(100000, 8192) == count(12 * 2 * 8 * 64 * 2) * count(100000 + 128 + 8192));
+    const std::int64_t cell = 24576 * 10 / 10;
+    const sglang_pools pools = layout.pools_in(count(std::uint64_t{10} << 30), 8192, 8192);
+    CHECK(pools.max_total_num_tokens ==
+          static_cast<std::int64_t>((std::uint64_t{10} << 30) / (1.8 * static_cast<double>(cell))));
+    CHECK(pools.swa_num_tokens == static_cast<std::int64_t>(static_cast<double>(pools.max_total_num_tokens) * 0.8));
+}
