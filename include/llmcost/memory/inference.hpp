@@ -50,6 +50,8 @@ struct engine_memory_profile {
     expert_weight_format expert_weights = expert_weight_format::unquantized;
     bool has_token_pools = false;           ///< allocates pools of tokens and states (`sglang_pool_layout`)
     sglang_options sglang{};                ///< options of the pools
+    bool is_fraction_of_free_memory = false;  ///< the fraction applies to what weights and the profile run leave
+    bool caches_all_tokens = false;  ///< layers with sliding windows store all tokens, unless an option sets windows
 };
 
 namespace detail {
@@ -72,7 +74,8 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
     {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64, .has_token_pools = true},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,
-     .gpu_memory_utilization = 0.90, .has_fused_kernels = true},
+     .gpu_memory_utilization = 0.90, .has_fused_kernels = true, .is_fraction_of_free_memory = true,
+     .caches_all_tokens = true},
     {.name = "llama.cpp",    .runtime_bytes = 0,                 .block_size = 256, .max_num_batched_tokens = 512,
      .gpu_memory_utilization = 1.00, .has_paged_cache = false, .has_llama_cpp_buffers = true},
     {.name = "none",         .runtime_bytes = 0,                 .block_size = 1,  .max_num_batched_tokens = 0,
@@ -233,6 +236,10 @@ struct inference_rank {
 ///
 ///     bytes = device_bytes · gpu_memory_utilization − weights − tables − peak activations − runtime − communication
 ///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
+///
+/// TensorRT-LLM: bytes = (device_bytes − weights − peak activations − runtime) · free_gpu_memory_fraction.
+/// Source: tensorrt_llm/_torch/pyexecutor/_util.py, `KvCacheCreator._cal_max_memory`; resource_manager.py,
+/// `calculate_max_num_blocks`; llmapi/llm_args.py, `KvCacheConfig` (fraction 0.9, 32 tokens, all windows full).
 ///
 /// Returns nothing if the engine has no paged cache. Without a hybrid cache manager, returns nothing if the cache is
 /// not proportional to the number of tokens: sliding windows and recurrent states. Source:

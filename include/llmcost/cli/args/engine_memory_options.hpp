@@ -39,6 +39,16 @@ inline constexpr option_spec utilization{
     .value = "X",
     .type = value_type::number,
     .help = "fraction of device memory that the engine uses; vllm only (default 0.92)"};
+inline constexpr option_spec free_memory_fraction{
+    .name = "--free-gpu-memory-fraction",
+    .aliases = {"--kv-cache-free-gpu-memory-fraction"},
+    .value = "X",
+    .type = value_type::number,
+    .help = "trtllm: fraction of the memory that weights and activations leave, for the KV cache (default 0.9)"};
+inline constexpr option_spec tokens_per_block{.name = "--tokens-per-block",
+                                              .value = "N",
+                                              .type = value_type::number,
+                                              .help = "trtllm: tokens per block of the KV cache (default 32)"};
 inline constexpr option_spec engine_memory{
     .name = "--engine-memory",
     .value = "SIZE",
@@ -70,9 +80,14 @@ inline constexpr option_spec memory_sequence = [] {
 }  // namespace option
 
 /// The options of an engine's memory management.
-inline constexpr std::array engine_memory_options{
-    option::allocator,     option::memory_engine_version,     option::utilization,
-    option::engine_memory, option::memory_num_batched_tokens, option::memory_num_seqs};
+inline constexpr std::array engine_memory_options{option::allocator,
+                                                  option::memory_engine_version,
+                                                  option::utilization,
+                                                  option::engine_memory,
+                                                  option::memory_num_batched_tokens,
+                                                  option::memory_num_seqs,
+                                                  option::free_memory_fraction,
+                                                  option::tokens_per_block};
 
 /// The options of an inference step that accept lists.
 inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::memory_sequence),

@@ -276,7 +276,7 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     } else if (has_cache && engine.has_paged_cache) {
         const kv_cache_size size = kv_cache_size_of(model, load);
         const count batch(load.batch), block_size(engine.block_size);
-        const bool frees_windows = num_tokens > 2 && size.bytes_per_token != count{} &&
+        const bool frees_windows = !engine.caches_all_tokens && num_tokens > 2 && size.bytes_per_token != count{} &&
                                    detail::kv_cache_bytes_after_prefill(model, load, num_tokens) ==
                                        detail::kv_cache_bytes_after_prefill(model, load, num_tokens - 1);
         if (frees_windows) {
@@ -311,13 +311,16 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
                                                              const engine_memory_profile& engine,
                                                              const inference_memory& memory, std::uint64_t device_bytes,
                                                              const std::optional<block_pool>* given_pool) {
-    const double usable = static_cast<double>(device_bytes) * engine.gpu_memory_utilization;
-    const count usable_bytes(static_cast<std::uint64_t>(usable));
+    const double fraction = engine.is_fraction_of_free_memory ? 1 : engine.gpu_memory_utilization;
+    const count usable_bytes(static_cast<std::uint64_t>(static_cast<double>(device_bytes) * fraction));
     const count used_bytes = memory.weight_bytes + memory.table_bytes + memory.peak_activation_bytes +
                              memory.runtime_bytes + memory.communication_bytes;
 
     kv_cache_capacity capacity;
     if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
+    if (engine.is_fraction_of_free_memory)
+        capacity.bytes =
+            count(static_cast<std::uint64_t>(static_cast<double>(capacity.bytes) * engine.gpu_memory_utilization));
     if (const std::optional<block_pool> pool =
             given_pool != nullptr ? *given_pool : block_pool_of(model, load, engine)) {
         capacity.num_blocks = pool->num_blocks_in(capacity.bytes);
@@ -338,7 +341,8 @@ LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model,
     const kv_cache_size size = kv_cache_size_of(model, load);
     const bool is_proportional =
         size.bytes_per_sequence == count{} && size.bytes_per_token != count{} &&
-        detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens);
+        (engine.caches_all_tokens ||
+         detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens));
     if (!engine.has_paged_cache || !is_proportional) return {};
 
     const count block_bytes = size.bytes_per_token * count(engine.block_size);

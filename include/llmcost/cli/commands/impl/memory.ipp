@@ -86,6 +86,11 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
     out.max_num_batched_tokens = args.number(option::memory_num_batched_tokens, out.max_num_batched_tokens);
     if (out.max_num_seqs > 0) out.max_num_seqs = args.number(option::memory_num_seqs, out.max_num_seqs);
     out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);
+    for (const option_spec& o : {option::free_memory_fraction, option::tokens_per_block})
+        if (args.has(o) && !out.is_fraction_of_free_memory) throw_usage(o.name, "supported only with --engine trtllm");
+    if (out.is_fraction_of_free_memory)
+        out.gpu_memory_utilization = args.real(option::free_memory_fraction, out.gpu_memory_utilization, 1e-3, 1);
+    if (args.has(option::tokens_per_block)) out.block_size = args.number(option::tokens_per_block, out.block_size);
     if (!args.has(option::engine_memory)) return out;
     out.runtime_bytes = read_bytes(option::engine_memory.name, args.text(option::engine_memory));
     out.is_from_log = true;
@@ -158,8 +163,9 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
         capacity.num_groups > 1 ? " for " + std::to_string(capacity.num_groups) + " groups of layers, "
                                 : " of " + std::to_string(block_size) + (block_size == 1 ? " token, " : " tokens, ");
     return "KV cache capacity: " + in_bytes(capacity.bytes) + " (" +
-           formatted("%.3g", request.profile.gpu_memory_utilization) + " of " + request.limit.label + "): " + blocks +
-           of_blocks + grouped(count(capacity.num_tokens)) + " tokens\n" + concurrency;
+           formatted("%.3g", request.profile.gpu_memory_utilization) +
+           (request.profile.is_fraction_of_free_memory ? " of the free memory of " : " of ") + request.limit.label +
+           "): " + blocks + of_blocks + grouped(count(capacity.num_tokens)) + " tokens\n" + concurrency;
 }
 
 /// `each rank of tp 8, pp 2`.

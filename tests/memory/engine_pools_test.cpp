@@ -162,3 +162,22 @@ TEST_CASE("sliding layers of some model types have a pool with 0.8 of the tokens
           static_cast<std::int64_t>((std::uint64_t{10} << 30) / (1.8 * static_cast<double>(cell))));
     CHECK(pools.swa_num_tokens == static_cast<std::int64_t>(static_cast<double>(pools.max_total_num_tokens) * 0.8));
 }
+
+// TensorRT-LLM: available = (total − peak of the profile run) · 0.9; all layers store all tokens, 32 per block.
+TEST_CASE("the fraction of TensorRT-LLM applies to the memory that weights and activations leave") {
+    const model m = model_of(
+        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
+        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    const workload load = bfloat16_step();
+    const rank_memory ranks(m, load, *find_engine_memory_profile("trtllm"));
+    const inference_memory memory = ranks.largest(load);
+    const std::uint64_t device = 80 * std::uint64_t{1024} * mib;
+    const maybe<kv_cache_capacity> capacity = ranks.capacity(load, 0, device);
+    REQUIRE(capacity.has_value());
+    const std::uint64_t used = (memory.weight_bytes + memory.peak_activation_bytes + memory.runtime_bytes).to_64();
+    CHECK(static_cast<double>(capacity->bytes) == doctest::Approx(0.9 * static_cast<double>(device - used)));
+    constexpr std::int64_t token_bytes = 24 * 2 * 8 * 64 * 2;
+    CHECK(capacity->num_blocks == static_cast<std::int64_t>(capacity->bytes.to_64()) / (32 * token_bytes));
+    CHECK(memory.kv_cache_allocated_bytes == count(8192 * token_bytes));
+}
