@@ -63,6 +63,12 @@ namespace detail {
 /// Parses the options of an engine's memory management. Throws: `usage`.
 engine_memory_profile parse_engine_memory_profile(const arguments& args);
 
+/// Parses the command line of `llmcost memory`, without the workload. Throws: `usage`.
+memory_request parse_memory_request(const arguments& args);
+
+/// The memory of a workload.
+memory_response compute(const memory_request& request, const parsed_model& read, const workload& load);
+
 /// The profile for a model: without `--engine`, PyTorch's for a model that reads no tokens and has no KV cache.
 engine_memory_profile profile_for_model(const engine_memory_profile& parsed, const arguments& args, const model& m,
                                         const workload& load);

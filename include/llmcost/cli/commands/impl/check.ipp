@@ -15,6 +15,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/engine_log_check.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/files/check_tensors.hpp>
 #include <llmcost/files/stored_tensor.hpp>
@@ -102,12 +103,18 @@ LLMCOST_INLINE std::string check_json(const checked_file& c) {
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_check(const arguments& args, const program& io) {
+    if (args.has(option::engine_log)) return run_engine_log_check(args, io);
+    for (const option_spec& o : engine_log_overrides)
+        if (args.has(o)) throw_usage(o.name, "requires --engine-log");
+    const auto format = static_cast<output_format>(args.choice(option::format));
+    if (format != output_format::text && format != output_format::json)
+        throw_usage(option::format.name, "csv, markdown and latex are supported only with --engine-log");
     const parsed_model read = io.read(args, io);
-    if (!read.found.weights) throw_usage("check", "requires --gguf FILE or --safetensors FILE");
+    if (!read.found.weights) throw_usage("check", "requires --gguf FILE or --safetensors FILE, or --engine-log FILE");
     if (!read.checked) throw error(errc::unsupported, read.found.name_of_model.name, read.stored.mismatch_warning);
     const detail::checked_file c{read.found.name_of_model.name, read.found.weights->tensors, *read.checked, read.head};
     const exit_code code = c.found.has_no_mismatch() ? exit_code::ok : exit_code::mismatch;
-    if (args.choice(option::text_or_json_format) == 0) return {detail::check_page(c), code};
+    if (format == output_format::text) return {detail::check_page(c), code};
     return {detail::check_json(c), code};
 }
 

@@ -168,6 +168,26 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
            "): " + blocks + of_blocks + grouped(count(capacity.num_tokens)) + " tokens\n" + concurrency;
 }
 
+/// The prediction as the log of vLLM prints it; empty without a limit.
+///
+///     Model loading took 14.99 GiB
+///     Available KV cache memory: 51.33 GiB
+///     GPU KV cache size: 420,496 tokens
+///     Maximum concurrency for 8,192 tokens per request: 51.33x
+/// Source: vllm/v1/worker/gpu_model_runner.py, gpu_worker.py; vllm/v1/core/kv_cache_utils.py.
+LLMCOST_INLINE std::string vllm_log(const memory_request& request, const workload& load,
+                                    const memory_response& response) {
+    if (!request.profile.has_hybrid_cache_manager || !response.capacity) return {};
+    constexpr double gib = 1024.0 * 1024 * 1024;
+    const count weights = response.memory.weight_bytes + response.memory.table_bytes;
+    const kv_cache_capacity& capacity = *response.capacity;
+    return "\n  Model loading took " + formatted("%.2f", static_cast<double>(weights) / gib) +
+           " GiB\n  Available KV cache memory: " + formatted("%.2f", static_cast<double>(capacity.bytes) / gib) +
+           " GiB\n  GPU KV cache size: " + grouped(count(capacity.num_tokens)) + " tokens\n  Maximum concurrency for " +
+           grouped(count(load.past) + count(load.sequence)) +
+           " tokens per request: " + formatted("%.2f", capacity.max_concurrency) + "x\n";
+}
+
 /// `each rank of tp 8, pp 2`.
 LLMCOST_INLINE std::string rank_label(const inference_sharding& s) {
     std::string out = "each rank of tp " + std::to_string(s.parallel.tensor_parallel_size);
@@ -215,6 +235,7 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
     if (!response.llama_cpp.devices.empty()) out += '\n' + llama_cpp_log(response.llama_cpp);
     if (response.pools)
         out += '\n' + sglang_log(m, *response.pools, response.pool_defaults, read.subject.config.context_length());
+    out += vllm_log(request, load, response);
     const std::string fit = memory_fit_text(request.limit, m.total_bytes());
     return fit.empty() ? out : out + '\n' + kv_cache_lines(request, load, response) + fit;
 }
@@ -272,7 +293,6 @@ LLMCOST_INLINE svg_picture memory_picture(const parsed_model& read, const worklo
     return breakdown_picture({read.found.name_of_model.name + ", " + inputs_of(read, load), description}, bars, limit);
 }
 
-/// Parses the command line of `llmcost memory`, without the workload. Throws: `usage`.
 LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     const engine_memory_profile profile = parse_engine_memory_profile(args);
     if (!profile.has_token_pools) (void)parse_sglang_options(args, profile);
@@ -288,7 +308,6 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
             .llama_cpp = parse_llama_cpp_options(args, profile)};
 }
 
-/// The memory of a workload.
 LLMCOST_INLINE memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
     memory_response response;
     if (request.profile.has_llama_cpp_buffers) {
