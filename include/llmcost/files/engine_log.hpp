@@ -60,12 +60,11 @@ struct engine_log {
 
 /// Reads a start-up log.
 ///
-/// Source: vllm/v1/worker/gpu_model_runner.py, `load_model`, `capture_model`; vllm/v1/worker/gpu_worker.py,
-/// `determine_available_memory`; vllm/v1/core/kv_cache_utils.py, `_report_kv_cache_config`; vllm/v1/engine/core.py
-/// (version, configuration); vllm/entrypoints/utils.py, `log_non_default_args`. sglang/srt/model_executor/
-/// model_runner.py, `load_model`; sglang/srt/mem_cache/memory_pool.py, `_finalize_allocation_log`;
-/// sglang/srt/managers/scheduler.py. llama.cpp: src/llama-model.cpp, `load_tensors`; src/llama-context.cpp;
-/// src/llama-kv-cache.cpp.
+/// Source: vllm/v1/worker/gpu_model_runner.py, `load_model`, `capture_model`; gpu_worker.py,
+/// `determine_available_memory`; vllm/v1/core/kv_cache_utils.py, `_report_kv_cache_config`; vllm/v1/engine/core.py.
+/// Source: sglang/srt/model_executor/model_runner.py, `load_model`; sglang/srt/mem_cache/memory_pool.py,
+/// `_finalize_allocation_log`; sglang/srt/managers/scheduler.py.
+/// Source: llama.cpp, src/llama-model.cpp, `load_tensors`; src/llama-context.cpp; src/llama-kv-cache.cpp.
 [[nodiscard]] engine_log read_engine_log(std::string_view text);
 
 }  // namespace llmcost

@@ -44,7 +44,7 @@ inline constexpr std::array<command_example, 3> check_examples{{
 inline constexpr command check_command{
     .name = "check",
     .summary = "Compare a weight file or an engine log with the prediction",
-    .usage = "(--gguf FILE | --safetensors FILE|DIR | --engine-log FILE) [--model NAME] [options]",
+    .usage = "(--gguf FILE | --safetensors PATH | --engine-log FILE) [--model NAME] [options]",
     .description =
         "Compares the tensors of a weight file with those that its configuration predicts: names, shapes\n"
         "and types. Reads only the headers of the file, and two tables if its head may be tied.\n"

@@ -122,10 +122,11 @@ inline constexpr log_configuration log_configurations[]{
 
 /// The value of `key=value`, `'key': value` or `"key": value`; empty without the key, or for None.
 [[nodiscard]] LLMCOST_INLINE std::string value_of_key(std::string_view line, std::string_view key) {
-    for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
-        const char before = at == 0 ? ' ' : line[at - 1];
+    for (std::size_t position = line.find(key); position != std::string_view::npos;
+         position = line.find(key, position + 1)) {
+        const char before = position == 0 ? ' ' : line[position - 1];
         if (std::isalnum(static_cast<unsigned char>(before)) || before == '_') continue;
-        std::string_view rest = line.substr(at + key.size());
+        std::string_view rest = line.substr(position + key.size());
         if (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
         if (rest.empty() || (rest.front() != '=' && rest.front() != ':')) continue;
         rest.remove_prefix(1);
@@ -204,10 +205,11 @@ LLMCOST_INLINE void set_once(engine_log& log, std::string_view name, std::string
 /// Reads options of llama.cpp, which has a line for each.
 LLMCOST_INLINE void read_llama_cpp_option(std::string_view line, engine_log& log) {
     const auto number_of = [&](std::string_view key) -> std::int64_t {
-        const std::size_t at = line.find(key);
-        if (at == std::string_view::npos || line.find_first_not_of(" =", at + key.size()) == std::string_view::npos)
+        const std::size_t position = line.find(key);
+        if (position == std::string_view::npos ||
+            line.find_first_not_of(" =", position + key.size()) == std::string_view::npos)
             return 0;
-        const char after = line[at + key.size()];
+        const char after = line[position + key.size()];
         const std::string value = after == ' ' || after == '=' ? text_after_equals(line) : std::string();
         const double number = leading_number(value);
         return number > 0 ? static_cast<std::int64_t>(number) : 0;
@@ -224,9 +226,9 @@ LLMCOST_INLINE void read_llama_cpp_option(std::string_view line, engine_log& log
             if (value == "0" || value == "disabled") set_once(log, "--flash-attn", "off");
         }
     }
-    if (const std::size_t at = line.find("offloaded "); at != std::string_view::npos) {
-        const double layers = leading_number(line.substr(at + 10));
-        const std::size_t slash = line.find('/', at);
+    if (const std::size_t position = line.find("offloaded "); position != std::string_view::npos) {
+        const double layers = leading_number(line.substr(position + 10));
+        const std::size_t slash = line.find('/', position);
         const double all = slash == std::string_view::npos ? -1 : leading_number(line.substr(slash + 1));
         if (layers >= 0 && layers < all) set_once(log, "--gpu-layers", std::to_string(static_cast<int>(layers)));
     }
@@ -235,9 +237,9 @@ LLMCOST_INLINE void read_llama_cpp_option(std::string_view line, engine_log& log
         set_once(log, "--quantization", quantization_of_file_type(text_after_equals(line)));
     if (line.find("general.name") != std::string_view::npos && log.model.empty()) log.model = text_after_equals(line);
     for (const auto& [key, option] : {std::pair{", K (", "--cache-type-k"}, {", V (", "--cache-type-v"}}) {
-        const std::size_t at = line.find(key);
-        if (at == std::string_view::npos || line.find("size") == std::string_view::npos) continue;
-        const std::string type(line.substr(at + 5, line.find(')', at) - at - 5));
+        const std::size_t position = line.find(key);
+        if (position == std::string_view::npos || line.find("size") == std::string_view::npos) continue;
+        const std::string type(line.substr(position + 5, line.find(')', position) - position - 5));
         if (type != "f16") set_once(log, option, type);
     }
 }
@@ -270,9 +272,9 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
 
 /// The version after a text: `0.11.2` of `LLM engine (v0.11.2) with config`.
 [[nodiscard]] LLMCOST_INLINE std::string version_after(std::string_view line, std::string_view text) {
-    const std::size_t at = line.find(text);
-    if (at == std::string_view::npos) return {};
-    std::string_view rest = line.substr(at + text.size());
+    const std::size_t position = line.find(text);
+    if (position == std::string_view::npos) return {};
+    std::string_view rest = line.substr(position + text.size());
     if (!rest.empty() && rest.front() == 'v') rest.remove_prefix(1);
     if (rest.empty() || !std::isdigit(static_cast<unsigned char>(rest.front()))) return {};
     return std::string(rest.substr(0, rest.find_first_of(" ),\r")));
@@ -345,9 +347,9 @@ LLMCOST_INLINE engine_log read_engine_log(std::string_view text) {
         if (log.max_model_len == 0 && line.find("Maximum concurrency for ") != std::string_view::npos)
             log.max_model_len = static_cast<std::int64_t>(
                 std::max(0.0, detail::leading_number(line.substr(line.find("Maximum concurrency for ") + 24))));
-        if (const std::size_t at = line.find("Load weight begin. avail mem=");
-            at != std::string_view::npos && log.free_bytes == 0) {
-            const std::string_view rest = line.substr(at + 29);
+        if (const std::size_t position = line.find("Load weight begin. avail mem=");
+            position != std::string_view::npos && log.free_bytes == 0) {
+            const std::string_view rest = line.substr(position + 29);
             log.free_bytes = std::max(0.0, detail::leading_number(rest)) * detail::unit_after_number(rest);
         }
         if (log.engine == "sglang" && log.max_model_len == 0)
