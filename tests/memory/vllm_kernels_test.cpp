@@ -32,7 +32,7 @@ model llama_70b() {
         "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
 }
 
-model deepseek_v3() {
+model deepseek_v3_golden() {
     return read_config_file(LLMCOST_TEST_DIR "/golden/deepseek-ai__DeepSeek-V3.json").read_with([](config_view root) {
         return parts::registry.read(root);
     });
@@ -68,7 +68,7 @@ TEST_CASE("engine versions are read with and without suffixes") {
 // (vllm-memory-estimator@8b0e21d, validation_db.json): 79.739 and 41.60 GiB with vLLM 0.11.2, 43.12 with 0.13.0,
 // 41.45 with 0.14.1, 43.08 with 0.16.0, 42.79 with 0.18.0. With 8 B200 (178.35 GiB) and 0.18.0: 79.88 and 79.82.
 TEST_CASE("the workspace of experts stays allocated while the sampler runs") {
-    const model m = deepseek_v3();
+    const model m = deepseek_v3_golden();
     const auto other = [&](const char* version, const char* device) {
         return other_gibibytes(m, version, device, 8, expert_weight_format::float8_blocks);
     };

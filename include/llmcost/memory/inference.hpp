@@ -48,8 +48,8 @@ struct engine_memory_profile {
     engine_version version = latest_engine_version;
     gpu_architecture architecture = gpu_architecture::hopper;
     expert_weight_format expert_weights = expert_weight_format::unquantized;
-    bool has_token_pools = false;           ///< allocates pools of tokens and states (`sglang_pool_layout`)
-    sglang_options sglang{};                ///< options of the pools
+    bool has_token_pools = false;             ///< allocates pools of tokens and states (`sglang_pool_layout`)
+    sglang_options sglang{};                  ///< options of the pools
     bool is_fraction_of_free_memory = false;  ///< the fraction applies to what weights and the profile run leave
     bool caches_all_tokens = false;  ///< layers with sliding windows store all tokens, unless an option sets windows
 };

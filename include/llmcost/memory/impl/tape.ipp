@@ -192,7 +192,7 @@ LLMCOST_INLINE std::int32_t tape_listener::tensor_id(const tensor& v, std::int32
 }
 
 LLMCOST_INLINE void tape_listener::record_operands(const tensor* const* inputs, int input_count, const tensor& output,
-                                                    count work) {
+                                                   count work) {
     if (!records_operands_) return;
     tape_operands made;
     made.inputs.reserve(static_cast<std::size_t>(input_count) + pending_parameters_.size());

@@ -43,7 +43,7 @@ LLMCOST_INLINE void tape_replay::replay() {
 namespace llmcost {
 
 LLMCOST_INLINE memory_timeline replay_training(const tape& pass, const training_schedule& plan,
-                                              replay_observer* observer) {
+                                               replay_observer* observer) {
     memory_timeline out;
     detail::tape_replay(pass, plan, out, observer).replay();
     return out;

@@ -69,9 +69,8 @@ namespace llmcost {
     const storage_types types = storage_types_of(m, load);
     const bool adapted = plan.adapter_config.kind != adapter_kind::none;
     tape out;
-    detail::tape_listener listener{out,
-                                   {.adds_load_balancing_loss = plan.loss == training_loss::labels,
-                                    .records_operands = records_operands}};
+    detail::tape_listener listener{
+        out, {.adds_load_balancing_loss = plan.loss == training_loss::labels, .records_operands = records_operands}};
     const bool has_adapter_modules = adapted && plan.adapter_config.kind != adapter_kind::frozen;
     adapter_policy policy{plan.adapter_config, m,
                           has_adapter_modules && plan.schedule.recompute == recompute_mode::full};

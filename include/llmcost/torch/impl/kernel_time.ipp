@@ -63,8 +63,7 @@ inline constexpr double microsecond = 1e-6;
 [[nodiscard]] LLMCOST_INLINE double multi_tensor_seconds(const device& d, const torch_kernel& k) {
     constexpr double launch = 2.0 * microsecond, latency = 0.61 * microsecond, bandwidth = 0.87;
     constexpr std::int64_t elements_per_iteration = 512 * 4;
-    const auto iterations =
-        static_cast<double>((k.columns + elements_per_iteration - 1) / elements_per_iteration);
+    const auto iterations = static_cast<double>((k.columns + elements_per_iteration - 1) / elements_per_iteration);
     const double waiting = iterations * latency;
     const double transfer = static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9));
     return launch + std::cbrt(waiting * waiting * waiting + transfer * transfer * transfer);
