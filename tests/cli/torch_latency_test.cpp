@@ -53,10 +53,11 @@ TEST_CASE("a training step launches the operators that PyTorch's profiler lists,
           {"aten::_log_softmax", 1},
           {"aten::_log_softmax_backward_data", 1},
           {"aten::embedding_dense_backward", 1},
-          {"aten::_foreach_mul_", 2},
-          {"aten::_foreach_lerp_", 1},
-          {"aten::_foreach_addcmul_", 1},
-          {"aten::_foreach_addcdiv_", 1},
+          // launches: 310 tensors do not fit into the arguments of one kernel
+          {"aten::_foreach_mul_", 58},
+          {"aten::_foreach_lerp_", 29},
+          {"aten::_foreach_addcmul_", 29},
+          {"aten::_foreach_addcdiv_", 29},
           {"aten::_scaled_dot_product_attention", 28},
           {"aten::_scaled_dot_product_attention_backward", 28}}},
         {"--model meta-llama/Llama-3.2-1B --batch 8 --sequence 2048",
@@ -182,7 +183,8 @@ TEST_CASE("latency names the changes that make a training step of PyTorch faster
         "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
         "--sequence 1024 --attention-implementation sdpa")["seconds"];
     CHECK(time_with("--attention-implementation sdpa") == sdpa);
-    CHECK(time_with("--set vocab_size=50304") < 0.8 * gpt2["seconds"].get<double>());
+    // the three products of the head take 10.4 of 67.8 ms
+    CHECK(time_with("--set vocab_size=50304") < 0.9 * gpt2["seconds"].get<double>());
     const json small = torch_step("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
     CHECK(small["faster"][0]["change"] == "CUDA graph (--execution graph)");
     CHECK(small["faster"][0]["seconds"] == small["device_seconds"]);
