@@ -114,8 +114,8 @@ constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const atten
         return t.load().has_training_cache ? t.cat({new_states}, 2) : new_states;
     }
     const recorder::fused_kernel_guard appended{t, {.kind = fused_kernel_kind::cache}};
-    const tensor all =
-        pattern.cached_length > 0 ? t.cat({trace::buffer(sizes), new_states}, 2) : t.cat({new_states}, 2);
+    const tensor all = pattern.cached_length > 0 ? t.cat({trace::buffer(sizes, new_states.type), new_states}, 2)
+                                                 : t.cat({new_states}, 2);
     const bool cut = pattern.window > 1 && all.dim(2) > pattern.window - 1;
     t.add_to_cache(cut ? all.slice(2, pattern.window - 1) : all);
     return all;

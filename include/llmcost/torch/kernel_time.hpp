@@ -34,7 +34,7 @@ inline constexpr memory_kernel_limits memory_kernel_table[]{
     {torch_kernel_kind::copy,                1.5, 0.80, 1.0, 0},
     {torch_kernel_kind::copy_contiguous,     1.2, 0.87, 0, 0},
     {torch_kernel_kind::fill,                0.8, 0.97, 0, 0},
-    {torch_kernel_kind::cat,                 2.0, 0.80, 1.0, 0},
+    {torch_kernel_kind::cat,                 2.0, 0.80, 0.75, 0},
     {torch_kernel_kind::row_reduction,       2.6, 0.90, 0, 37},
     {torch_kernel_kind::column_reduction,    8.0, 0.85, 0, 118},
     {torch_kernel_kind::softmax,             2.0, 0.88, 0, 16},

@@ -229,7 +229,9 @@ public:
     /// Declares a buffer of `n` 64-bit integers of the module: positions, indices.
     constexpr void register_integer_buffer(std::int64_t n) const { register_buffer(count(n) * count(8)); }
     /// A buffer or an integer tensor. It has no storage and is not counted.
-    [[nodiscard]] static constexpr tensor buffer(shape sizes) { return empty_tensor(sizes); }
+    [[nodiscard]] static constexpr tensor buffer(shape sizes, dtype type = dtype::float32) {
+        return empty_tensor(sizes, type);
+    }
 
     // ---- cache
 

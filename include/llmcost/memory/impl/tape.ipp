@@ -145,6 +145,8 @@ LLMCOST_INLINE void tape_listener::on_slice_written(const recorder&, const tenso
     if (!previous.requires_grad) made.backward_temporary_bytes = made.output_bytes;
     made.inputs = {previous, edge_to(part)};
     for (const tape_edge& e : made.inputs) mark_read(e);
+    const tensor* const operands[]{&destination, &part};
+    record_operands(operands, 2, destination, {});
     out_.nodes.push_back(std::move(made));
 }
 

@@ -324,6 +324,11 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
                                                  std::uint64_t gradient_bytes) {
     const tape_node& n = node_at(node);
     const tape_operands& operands = operands_at(node);
+    if (n.is_autograd_function && n.kind == op::copy && n.output_bytes > 0) {  // the gradient of a written slice
+        torch_kernel& copy = add("aten::copy_", torch_kernel_kind::copy, computed_bytes, computed_bytes);
+        copy.type = operands.output.type;
+        if (input < operands.inputs.size()) detail::add_operand(copy, detail::shape_of(operands.inputs[input]));
+    }
     if (n.is_autograd_function || n.kind == op::attention) return;
     const operation_kernels& rule = kernels_of(n.kind);
     switch (rule.forward) {

@@ -125,7 +125,8 @@ inline constexpr double microsecond = 1e-6;
     const std::int64_t width = k.operands[0].rank == 4 ? k.operands[0].size[3] : 64;
     constexpr std::int64_t side = 128;
     const auto padded = [](std::int64_t n) { return static_cast<double>((n + side - 1) / side * side); };
-    double pairs = padded(queries) * padded(keys);
+    // a decode kernel divides the keys of one query among multiprocessors
+    double pairs = (queries == 1 ? 1.0 : padded(queries)) * padded(keys);
     if (k.is_causal && queries == keys) {
         const double tiles = padded(queries) / side;
         pairs *= (tiles + 1) / (2 * tiles);

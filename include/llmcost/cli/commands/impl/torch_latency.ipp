@@ -50,6 +50,7 @@ LLMCOST_INLINE void complete_torch_workload(const arguments& args, const deploym
                                       : precision == precision_bf16                ? dtype::bfloat16
                                       : precision == precision_fp16                ? dtype::float16
                                                                                    : type;
+    load.cache = load.activations;
     load.cuda_capability = cuda_capability_of(*p.device);
     load.has_training_cache = schedule != nullptr && schedule->recompute != recompute_mode::full;
     load.implementation = attention_implementation_of(args, p.model, load);
