@@ -35,7 +35,8 @@ void compare_with(const vision_record& record, const llmcost::config_document& d
     const auto model =
         description.read_with([&](llmcost::config_view root) { return llmcost::custom_model(root, name); });
     const vision_record got = record_of(model.as_model(), work_of(record));
-    for (const auto& [key, line] : record.lines) {
+    for (const auto& [bound_key, line] : record.lines) {
+        const auto& key = bound_key;
         if (key == "workload" || key == "config") continue;
         CHECK_MESSAGE(got.lines.at(key) == line, key << ": see tests/oracle/diffusion.py --against");
     }
@@ -67,7 +68,8 @@ TEST_CASE("every configuration of diffusers is exact") {
     const std::vector<llmcost::bundled_config> classes = make_bundled_classes(families);
     const std::map<std::string, vision_record> records = read_vision_records("diffusers.txt");
     REQUIRE(!records.empty());
-    for (const auto& [name, record] : records) {
+    for (const auto& [bound_name, record] : records) {
+        const auto& name = bound_name;
         INFO(name);
         const llmcost::config_document config = llmcost::parse_config(record.lines.at("config"), name);
         const auto description = llmcost::cli::description_from_class(config, classes);

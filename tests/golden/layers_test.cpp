@@ -14,7 +14,8 @@ namespace {
 /// Compares what a description is and executes with what was recorded, line by line.
 void compare(const std::string& name, const vision_record& expected, const vision_record& got) {
     INFO(name);
-    for (const auto& [key, line] : expected.lines) {
+    for (const auto& [bound_key, line] : expected.lines) {
+        const auto& key = bound_key;
         if (key == "described" || key == "images") continue;
         CHECK_MESSAGE(got.lines.at(key) == line,
                       key << ": " << (expected.lines.contains("described") ? expected.lines.at("described") : ""));
@@ -26,7 +27,8 @@ void compare(const std::string& name, const vision_record& expected, const visio
 
 TEST_CASE("every layer of the table is exact") {
     int num_verified = 0;
-    for (const auto& [name, record] : read_vision_records("layers.txt")) {
+    for (const auto& [bound_name, record] : read_vision_records("layers.txt")) {
+        const auto& name = bound_name;
         if (!record.lines.contains("described")) continue;
         const llmcost::config_document document = llmcost::parse_config(record.lines.at("described"), name);
         const auto model =
@@ -39,7 +41,8 @@ TEST_CASE("every layer of the table is exact") {
 
 TEST_CASE("the U-Nets of configs/models/unet.json are exact") {
     int num_verified = 0;
-    for (const auto& [name, record] : read_vision_records("layers.txt")) {
+    for (const auto& [bound_name, record] : read_vision_records("layers.txt")) {
+        const auto& name = bound_name;
         if (!record.lines.contains("images")) continue;
         llmcost::config_document document =
             llmcost::read_config_file((golden_folder() / "../../configs/models/unet.json").string());

@@ -193,7 +193,8 @@ TEST_CASE("what llmcost and its pages say of a type is what its goldens hold") {
     const std::map<std::string, type_coverage> all = collect_coverage();
     const std::map<std::filesystem::path, std::string> written{
         {top / "include/llmcost/generated/verified_types.hpp", header_of(all)}, {top / "docs/models.md", page_of(all)}};
-    for (const auto& [path, text] : written) {
+    for (const auto& [bound_path, text] : written) {
+        const auto& path = bound_path;
         if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
         const std::string difference = first_difference(text, text_of(path));
         CHECK_MESSAGE(difference.empty(), path << ": " << difference << "; run LLMCOST_UPDATE=1 build/tests/golden");

@@ -54,7 +54,8 @@ TEST_CASE("every architecture of timm that a description names is exact") {
     for (const vision_family& f : families) classes.push_back({f.name, "", f.json, 0, f.variants.front()});
     const std::map<std::string, vision_record> records = read_vision_records("timm.txt");
     REQUIRE(records.size() > 40);
-    for (const auto& [name, record] : records) {
+    for (const auto& [bound_name, record] : records) {
+        const auto& name = bound_name;
         INFO(name);
         const llmcost::config_document config = llmcost::parse_config(record.lines.at("config"), name);
         const auto description = llmcost::cli::description_from_architecture(config, classes);
@@ -64,8 +65,10 @@ TEST_CASE("every architecture of timm that a description names is exact") {
         llmcost::workload load = two_images(0, 0);
         const vision_record got = record_of(model.as_model(), load);
         if (timm_names.contains(name)) {
-            for (const auto& [key, line] : record.lines)
+            for (const auto& [bound_key, line] : record.lines) {
+                const auto& key = bound_key;
                 if (key != "workload" && key != "config") CHECK_MESSAGE(got.lines.at(key) == line, key);
+            }
             continue;
         }
         // torchvision's modules have other names, and hand out other parts of the same work

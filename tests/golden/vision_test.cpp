@@ -52,10 +52,14 @@ TEST_CASE("every model of torchvision is exact") {
         }
         const llmcost::custom_model custom = build_custom_model(c);
         const vision_record got = record_of(custom.as_model());
-        for (const auto& [key, line] : records.at(name).lines)
+        for (const auto& [bound_key, line] : records.at(name).lines) {
+            const auto& key = bound_key;
             CHECK_MESSAGE(got.lines.at(key) == line, key << ": see tests/oracle/vision.py --against");
+        }
         CHECK_FALSE(got.lines.contains("folded"));
     }
-    for (const auto& [name, record] : records)
+    for (const auto& [bound_name, record] : records) {
+        const auto& name = bound_name;
         CHECK_MESSAGE(verified_names.contains(name), name << " is not described");
+    }
 }

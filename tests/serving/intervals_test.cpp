@@ -48,7 +48,8 @@ TEST_CASE("nine in ten measured runs lie inside the interval of what they stand 
             ++all;
         }
         CHECK(all == 1302);  // none is left unanswered
-        for (const auto& [key, hits] : groups) {
+        for (const auto& [bound_key, hits] : groups) {
+            const auto& key = bound_key;
             INFO(std::get<0>(key), ' ', description_of(std::get<1>(key)), ' ', std::get<2>(key));
             double num_inside = 0;
             for (const bool one : hits) num_inside += one ? 1 : 0;
