@@ -56,7 +56,7 @@ struct top_k_router {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
     constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
-        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
         const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
         const tensor scores = t.sigmoid(logits);
         const router_config r{

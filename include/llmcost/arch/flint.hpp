@@ -42,7 +42,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
 
 /// Self-attention with sinks. Only sliding-window layers apply RoPE.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    const tensor sinks = t.param("sinks", {ctx.config.num_attention_heads});
+    const tensor sinks = t.float32_param("sinks", {ctx.config.num_attention_heads});
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     apply_qk_norm(ctx, t, qkv, ctx.config.head_dim, ctx.config.head_dim);
@@ -62,7 +62,7 @@ struct top_k_router {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
     constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
-        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
         const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
         const tensor largest = t.topk(t.sigmoid(logits), moe.num_experts_per_tok);
         return {logits, moe.norm_topk_prob ? t.div(largest, t.sum(largest, -1, true)) : largest};
