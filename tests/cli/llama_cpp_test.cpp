@@ -68,4 +68,52 @@ TEST_CASE("llama.cpp's options are refused without it") {
               "--engine: llama.cpp is supported only by llmcost memory"));
 }
 
+TEST_CASE("tensors whose GGUF name matches have a device of their own") {
+    const std::string experts = "memory --config " + config_of("Qwen__Qwen3-30B-A3B") +
+                                " --engine llama.cpp --quantization q4_k_m --sequence 8192 ";
+    // all experts on the host: as --n-cpu-moe with all 48 layers, which is a rule for the same tensors in llama.cpp
+    const auto moved = json_of(experts + "--override-tensor ffn_(up|down|gate)_exps=CPU");
+    CHECK(moved["devices"] == json_of(experts + "--n-cpu-moe 48")["devices"]);
+    CHECK(moved["compute_is_exact"] == json_of(experts + "--n-cpu-moe 48")["compute_is_exact"]);
+
+    // one matrix of one layer: 2,048 x 8,192 elements of the f16 file move from the second device to the first
+    const std::string two_devices = llama_cpp + "--quantization f16 --sequence 512 --tensor-split 1,1 ";
+    const auto as_placed = json_of(two_devices);
+    const auto with_rule = json_of(two_devices + R"(-ot blk\.15\.ffn_up=CUDA0)");
+    constexpr std::int64_t bytes = std::int64_t{2048} * 8192 * 2;
+    CHECK(with_rule["devices"][0]["model"].get<std::int64_t>() ==
+          as_placed["devices"][0]["model"].get<std::int64_t>() + bytes);
+    CHECK(with_rule["devices"][1]["model"].get<std::int64_t>() ==
+          as_placed["devices"][1]["model"].get<std::int64_t>() - bytes);
+    CHECK(with_rule["devices"][2]["model"] == as_placed["devices"][2]["model"]);
+    CHECK(with_rule["compute_is_exact"] == false);
+    // the first rule that matches counts
+    CHECK(json_of(two_devices + R"(-ot ffn_up=CPU,blk\.15\.ffn_up=CUDA0)")["devices"][2]["model"].get<std::int64_t>() ==
+          as_placed["devices"][2]["model"].get<std::int64_t>() + 16 * bytes);
+
+    CHECK(has(refused(llama_cpp + "-ot exps"), "--override-tensor: expected REGEX=DEVICE, found 'exps'"));
+    CHECK(has(refused(llama_cpp + "-ot exps=CUDA1"), "no device 'CUDA1'; expected CPU, or GPU0 to GPU0"));
+    CHECK(has(refused(llama_cpp + "-ot (exps=CPU"), "unsupported regular expression '(exps'"));
+}
+
+TEST_CASE("a memory limit applies to each device of llama.cpp, and determines the layers that fit") {
+    const auto all = json_of(llama_cpp + "--quantization f16 --sequence 8192");
+    const auto needed = all["devices"][0]["total"].get<std::int64_t>();
+    CHECK(json_of(llama_cpp + "--quantization f16 --sequence 8192 --memory " + std::to_string(needed) + "B")["fits"] ==
+          true);
+    const std::string smaller = llama_cpp + "--quantization f16 --sequence 8192 --memory 1500MiB";
+    const auto limited = nlohmann::json::parse(printed(smaller + " --format json", {}, 8));
+    const auto layers = limited["max_gpu_layers"].get<int>();
+    CHECK(layers > 0);
+    CHECK(layers < 17);
+    const auto total_with = [&](int n) {
+        return json_of(llama_cpp + "--quantization f16 --sequence 8192 -ngl " +
+                       std::to_string(n))["devices"][0]["total"]
+            .get<std::int64_t>();
+    };
+    CHECK(total_with(layers) <= std::int64_t{1500} << 20);
+    CHECK(total_with(layers + 1) > std::int64_t{1500} << 20);
+    CHECK(has(printed(smaller, {}, 8), "Largest --gpu-layers that fits: " + std::to_string(layers) + " of 17\n"));
+}
+
 }  // namespace llmcost::testing

@@ -28,6 +28,7 @@ struct llama_cpp_options {
     std::int64_t gpu_layers = -1;  ///< `--gpu-layers`: layers on devices, with the output as the last one; -1: all
     std::vector<double> tensor_split{1};  ///< `--tensor-split`: share of the layers on each device
     std::int64_t cpu_expert_layers = 0;   ///< `--n-cpu-moe`: first layers, whose experts stay on the host
+    bool has_overrides = false;           ///< `--override-tensor`: some weights have a device of their own
 };
 
 /// Stored bytes of one parameter.
@@ -35,6 +36,10 @@ struct llama_cpp_weight {
     std::string parameter;  ///< module path of the reference
     count bytes{};
     count elements{};
+    std::int32_t device = by_layer;  ///< `--override-tensor`: index of the device; `host`, or `by_layer`
+
+    static constexpr std::int32_t by_layer = -1;
+    static constexpr std::int32_t host = -2;
 };
 
 /// The buffers of one device, in bytes.
@@ -55,6 +60,7 @@ struct llama_cpp_memory {
     std::int64_t cells = 0;          ///< tokens of the cache of a sequence
     std::int64_t sliding_cells = 0;  ///< tokens of the cache of sliding layers; 0: no such cache
     bool has_exact_compute = false;  ///< the graph of the architecture is known; false: estimated from the trace
+    bool ignores_overrides = false;  ///< the graph runs operations of overridden weights on the device of their layer
 
     /// The sum of a buffer over all devices.
     [[nodiscard]] count sum(count llama_cpp_buffers::*buffer) const {
@@ -69,6 +75,13 @@ struct llama_cpp_memory {
 /// Source: src/llama-model.cpp, `llama_model_base::load_tensors` (`get_layer_buft_list`); common/arg.cpp,
 /// `--n-cpu-moe`.
 [[nodiscard]] detail::llama_cpp_placement llama_cpp_placement_of(const model& m, const llama_cpp_options& options);
+
+/// The backend of each layer, with experts on the host where `--override-tensor` moves all experts of a layer.
+///
+/// Sets `ignores_overrides` if other weights are moved.
+[[nodiscard]] detail::llama_cpp_placement placement_with_overrides(detail::llama_cpp_placement placement,
+                                                                   const std::vector<llama_cpp_weight>& weights,
+                                                                   bool& ignores_overrides);
 
 /// The buffers for `load.batch` sequences of `load.past + load.sequence` tokens each.
 ///

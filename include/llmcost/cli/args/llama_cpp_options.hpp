@@ -28,6 +28,13 @@ inline constexpr option_spec cpu_moe{.name = "--n-cpu-moe",
                                      .value = "N",
                                      .type = value_type::number,
                                      .help = "first layers, whose experts stay on the CPU (default 0)"};
+inline constexpr option_spec override_tensor{
+    .name = "--override-tensor",
+    .aliases = {"-ot"},
+    .value = "REGEX=DEVICE,...",
+    .type = value_type::text,
+    .help = "device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable",
+    .is_repeatable = true};
 inline constexpr option_spec ubatch_size{.name = "--ubatch-size",
                                          .aliases = {"-ub"},
                                          .value = "N",
@@ -56,8 +63,8 @@ inline constexpr option_spec swa_full{.name = "--swa-full", .help = "layers with
 }  // namespace option
 
 /// The options of `--engine llama.cpp`.
-inline constexpr std::array llama_cpp_option_specs{option::gpu_layers,  option::tensor_split, option::cpu_moe,
-                                                   option::ubatch_size, option::cache_type_k, option::cache_type_v,
-                                                   option::flash_attn,  option::swa_full};
+inline constexpr std::array llama_cpp_option_specs{option::gpu_layers,      option::tensor_split, option::cpu_moe,
+                                                   option::override_tensor, option::ubatch_size,  option::cache_type_k,
+                                                   option::cache_type_v,    option::flash_attn,   option::swa_full};
 
 }  // namespace llmcost::cli

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/llama_cpp_options.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
+#include <llmcost/memory/name_pattern.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 // The memory of `--engine llama.cpp`: options, buffers and their text.
@@ -18,9 +22,33 @@ namespace llmcost::cli::detail {
 /// Parses the options of llama.cpp. Throws: `usage` for an invalid value, or if the engine is another one.
 [[nodiscard]] llama_cpp_options parse_llama_cpp_options(const arguments& args, const engine_memory_profile& profile);
 
+/// A rule of `--override-tensor`.
+struct tensor_override {
+    name_pattern pattern;                              ///< anywhere in the GGUF name of a tensor
+    std::int32_t device = llama_cpp_weight::by_layer;  ///< as `llama_cpp_weight::device`
+};
+
+/// Parses `--override-tensor`. Throws: `usage` for an invalid expression, or a device that does not exist.
+///
+/// Source: llama.cpp, common/arg.cpp, `parse_tensor_buffer_overrides`.
+[[nodiscard]] std::vector<tensor_override> parse_tensor_overrides(const arguments& args,
+                                                                  const llama_cpp_options& options);
+
 /// The buffers of a model in its stored types.
+///
+/// Throws: `unsupported` with overrides, if the GGUF names of the model's tensors are not known.
 [[nodiscard]] llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, const workload& load,
-                                                    const llama_cpp_options& options);
+                                                    const llama_cpp_options& options,
+                                                    const std::vector<tensor_override>& overrides = {});
+
+/// The largest `--gpu-layers` with which the buffers of each device have at most `device_bytes`.
+///
+/// 0 if no layer fits.
+[[nodiscard]] std::int64_t max_gpu_layers(const parsed_model& read, const workload& load, llama_cpp_options options,
+                                          const std::vector<tensor_override>& overrides, std::uint64_t device_bytes);
+
+/// The bytes that a memory limit applies to: those of the largest device; without devices, those of the host.
+[[nodiscard]] count largest_device_bytes(const llama_cpp_memory& memory);
 
 /// The sums of all buffers, as the parts of `inference_memory`: the output buffer is `runtime_bytes`.
 [[nodiscard]] inference_memory summed_buffers(const llama_cpp_memory& memory, count kv_cache_bytes);

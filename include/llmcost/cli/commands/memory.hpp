@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
@@ -44,18 +45,25 @@ struct memory_request {
     memory_limit limit{};
     output_format format = output_format::text;
     inference_sharding sharding{};
-    llama_cpp_options llama_cpp{};  ///< of `--engine llama.cpp`
+    llama_cpp_options llama_cpp{};                     ///< of `--engine llama.cpp`
+    std::vector<detail::tensor_override> overrides{};  ///< of `--engine llama.cpp`
 };
 
 /// The memory of one workload.
 struct memory_response {
     inference_memory memory{};  ///< of each rank of the stage with the most
     std::int64_t stage = 0;
-    layer_range layers{};                 ///< of this stage
-    llama_cpp_memory llama_cpp{};         ///< buffers of each device; no devices with another engine
-    maybe<sglang_pools> pools{};          ///< of `--engine sglang` with a limit
-    sglang_defaults pool_defaults{};      ///< of `pools`
-    maybe<kv_cache_capacity> capacity{};  ///< KV cache that the memory limit leaves; none without a limit
+    layer_range layers{};                  ///< of this stage
+    llama_cpp_memory llama_cpp{};          ///< buffers of each device; no devices with another engine
+    maybe<std::int64_t> max_gpu_layers{};  ///< of `--engine llama.cpp` with a limit
+    maybe<sglang_pools> pools{};           ///< of `--engine sglang` with a limit
+    sglang_defaults pool_defaults{};       ///< of `pools`
+    maybe<kv_cache_capacity> capacity{};   ///< KV cache that the memory limit leaves; none without a limit
+
+    /// The bytes that a memory limit applies to: llama.cpp's largest device, or all memory of a rank.
+    [[nodiscard]] count limited_bytes() const {
+        return llama_cpp.devices.empty() ? memory.total_bytes() : detail::largest_device_bytes(llama_cpp);
+    }
 };
 
 namespace detail {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
@@ -71,6 +72,10 @@ LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weig
     };
     for (const llama_cpp_weight& weight : weights) {
         if (is_multimodal_parameter(weight.parameter)) continue;
+        if (weight.device != llama_cpp_weight::by_layer) {
+            bytes_on(weight.device == llama_cpp_weight::host ? placement.host() : weight.device) += weight.bytes;
+            continue;
+        }
         const std::int64_t layer = layer_of_path(weight.parameter);
         if (layer >= 0) {
             const auto index = static_cast<std::size_t>(
@@ -191,7 +196,8 @@ LLMCOST_INLINE void add_compute(const model& m, const workload& load, const llam
     ggml_backends backends;
     backends.num_devices = placement.num_devices;
     // Pipeline parallelism of layers: src/llama-context.cpp, `pipeline_parallel`; GGML_SCHED_MAX_COPIES.
-    const bool is_pipeline = placement.num_devices > 1 && placement.is_complete && options.cpu_expert_layers == 0;
+    const bool is_pipeline =
+        placement.num_devices > 1 && placement.is_complete && options.cpu_expert_layers == 0 && !options.has_overrides;
     backends.num_copies = is_pipeline ? 4 : 1;
     const std::vector<std::uint64_t> buffers = compute_buffer_bytes(llama_cpp_graph(m, placement, batch), backends);
     for (std::size_t i = 0; i < buffers.size(); ++i) memory.devices[i].compute = count(buffers[i]);
@@ -227,11 +233,37 @@ LLMCOST_INLINE detail::llama_cpp_placement llama_cpp_placement_of(const model& m
     return placement;
 }
 
+LLMCOST_INLINE detail::llama_cpp_placement placement_with_overrides(detail::llama_cpp_placement placement,
+                                                                    const std::vector<llama_cpp_weight>& weights,
+                                                                    bool& ignores_overrides) {
+    std::vector<std::int64_t> experts(placement.layers.size()), experts_on_host(placement.layers.size());
+    for (const llama_cpp_weight& weight : weights) {
+        const std::int64_t layer = detail::layer_of_path(weight.parameter);
+        const bool is_expert = layer >= 0 && layer < static_cast<std::int64_t>(placement.layers.size()) &&
+                               detail::is_expert_parameter(weight.parameter);
+        if (is_expert) {
+            ++experts[static_cast<std::size_t>(layer)];
+            experts_on_host[static_cast<std::size_t>(layer)] += weight.device == llama_cpp_weight::host ? 1 : 0;
+        }
+        if (weight.device >= 0 || (!is_expert && weight.device == llama_cpp_weight::host)) ignores_overrides = true;
+    }
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+        if (experts_on_host[i] == 0) continue;
+        if (experts_on_host[i] == experts[i])
+            placement.experts[i] = placement.host();
+        else
+            ignores_overrides = true;
+    }
+    return placement;
+}
+
 LLMCOST_INLINE llama_cpp_memory llama_cpp_memory_of(const model& m, const workload& load,
                                                     const llama_cpp_options& options,
                                                     const std::vector<llama_cpp_weight>& weights) {
-    const detail::llama_cpp_placement placement = llama_cpp_placement_of(m, options);
     llama_cpp_memory memory;
+    detail::llama_cpp_placement placement = llama_cpp_placement_of(m, options);
+    if (options.has_overrides)
+        placement = placement_with_overrides(std::move(placement), weights, memory.ignores_overrides);
     for (std::int32_t i = 0; i < placement.num_devices; ++i) memory.devices.push_back({"GPU" + std::to_string(i)});
     memory.devices.push_back({"CPU"});
 
@@ -246,6 +278,7 @@ LLMCOST_INLINE llama_cpp_memory llama_cpp_memory_of(const model& m, const worklo
     detail::add_weights(m, weights, placement, memory);
     detail::add_caches(m, load, options, placement, memory);
     detail::add_compute(m, load, options, weights, placement, memory);
+    if (memory.ignores_overrides) memory.has_exact_compute = false;
     memory.devices.back().output = count(load.batch) * count(m.config.vocab_size) * count(4);
     return memory;
 }

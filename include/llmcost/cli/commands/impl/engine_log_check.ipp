@@ -308,8 +308,8 @@ LLMCOST_INLINE command_output run_engine_log_check(const arguments& args, const 
                     "MiB' (llama.cpp)");
 
     const std::vector<std::string> line = detail::memory_command_line(log, args, io);
-    const std::vector<std::string_view> memory_tokens(line.begin(), line.end());
-    const arguments memory_args("memory", memory_options, memory_tokens);
+    const std::vector<std::string_view> memory_line(line.begin(), line.end());
+    const arguments memory_args("memory", memory_options, memory_line);
     workload load = detail::memory_workload(memory_args);
     memory_request request = detail::parse_memory_request(memory_args);
     const parsed_model read = detail::read_model_of_log(log, memory_args, io);

@@ -4,8 +4,10 @@
 
 #include <llmcost/cli/commands/llama_cpp_request.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,10 +24,13 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/files/ggml_type.hpp>
+#include <llmcost/files/gguf_names.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
+#include <llmcost/memory/name_pattern.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/listing.hpp>
+#include <llmcost/text/messages.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -69,12 +74,76 @@ LLMCOST_INLINE llama_cpp_options parse_llama_cpp_options(const arguments& args, 
     if (args.has(option::cache_type_v)) options.values = cache_block(args.choice(option::cache_type_v));
     if (!options.has_flash_attention && options.values.elements > 1)
         throw_usage(option::cache_type_v.name, "a quantized type requires flash attention");
+    options.has_overrides = args.has(option::override_tensor);
     if (args.has(option::tensor_split)) options.tensor_split = parse_tensor_split(args.text(option::tensor_split));
     return options;
 }
 
+LLMCOST_INLINE std::vector<tensor_override> parse_tensor_overrides(const arguments& args,
+                                                                   const llama_cpp_options& options) {
+    std::vector<tensor_override> overrides;
+    const auto num_devices = static_cast<std::int32_t>(options.tensor_split.size());
+    for (std::string_view list : args.all(option::override_tensor))
+        while (!list.empty()) {
+            const std::string_view rule = list.substr(0, list.find(','));
+            list.remove_prefix(std::min(list.size(), rule.size() + 1));
+            const std::size_t equals = rule.rfind('=');
+            if (equals == std::string_view::npos || equals == 0)
+                throw_usage(option::override_tensor.name, "expected REGEX=DEVICE, found " + quote(rule));
+            const std::string_view device = rule.substr(equals + 1);
+            std::optional<name_pattern> pattern =
+                name_pattern::parse(".*(" + std::string(rule.substr(0, equals)) + ')');
+            if (!pattern)
+                throw_usage(option::override_tensor.name,
+                            "unsupported regular expression " + quote(rule.substr(0, equals)));
+            std::int32_t index = llama_cpp_weight::host;
+            if (device != "CPU") {
+                constexpr std::size_t max_digits = 3;
+                const std::size_t digit = device.find_last_not_of("0123456789") + 1;
+                index = digit < device.size() && device.size() - digit <= max_digits
+                            ? static_cast<std::int32_t>(
+                                  parse_integer(option::override_tensor.name, device.substr(digit), 0))
+                            : num_devices;
+                if (index >= num_devices)
+                    throw_usage(option::override_tensor.name,
+                                "no device " + quote(device) + "; expected CPU, or GPU0 to GPU" +
+                                    std::to_string(num_devices - 1) + " (see --tensor-split)");
+            }
+            overrides.push_back({*std::move(pattern), index});
+        }
+    return overrides;
+}
+
+/// Divides weights into the tensors of a GGUF file, and sets the device of those that a rule matches.
+///
+/// The first rule that matches counts. Source: src/llama-model-loader.cpp, `create_tensor` (`tensor_buft_overrides`).
+[[nodiscard]] LLMCOST_INLINE std::vector<llama_cpp_weight> with_overrides(
+    const parsed_model& read, const std::vector<llama_cpp_weight>& weights,
+    const std::vector<tensor_override>& overrides) {
+    const std::vector<gguf_tensor> tensors =
+        gguf_tensors(read.subject, list_model(read.subject, minimal_workload(read.subject)));
+    std::vector<llama_cpp_weight> out;
+    for (const llama_cpp_weight& weight : weights) {
+        bool is_divided = false;
+        for (const gguf_tensor& tensor : tensors) {
+            if (tensor.parameter != weight.parameter || weight.elements == count{}) continue;
+            count elements = 1;
+            for (const std::uint64_t size : tensor.sizes) elements *= count(size);
+            llama_cpp_weight part{weight.parameter, weight.bytes * elements / weight.elements, elements};
+            const auto rule = std::ranges::find_if(
+                overrides, [&](const tensor_override& o) { return o.pattern.begins(tensor.name, false); });
+            if (rule != overrides.end()) part.device = rule->device;
+            out.push_back(std::move(part));
+            is_divided = true;
+        }
+        if (!is_divided) out.push_back(weight);
+    }
+    return out;
+}
+
 LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, const workload& load,
-                                                     const llama_cpp_options& options) {
+                                                     const llama_cpp_options& options,
+                                                     const std::vector<tensor_override>& overrides) {
     const dtype weight_type = storage_types_of(read.subject, load).weights;
     std::vector<llama_cpp_weight> weights;
     count assigned;
@@ -89,7 +158,29 @@ LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, c
     // Tensors that the file has in addition to the model's parameters: rotary frequencies, router corrections.
     if (read.stored.is_applied && assigned < read.stored.bytes.total)
         weights.push_back({"additional", read.stored.bytes.total - assigned, count{}});
+    if (!overrides.empty()) weights = with_overrides(read, weights, overrides);
     return llama_cpp_memory_of(read.subject, load, options, weights);
+}
+
+LLMCOST_INLINE count largest_device_bytes(const llama_cpp_memory& memory) {
+    count largest;
+    for (std::size_t i = 0; i + 1 < memory.devices.size(); ++i) largest = std::max(largest, memory.devices[i].total());
+    return memory.devices.size() > 1 ? largest : memory.devices.back().total();
+}
+
+LLMCOST_INLINE std::int64_t max_gpu_layers(const parsed_model& read, const workload& load, llama_cpp_options options,
+                                           const std::vector<tensor_override>& overrides, std::uint64_t device_bytes) {
+    const auto has_space = [&](std::int64_t layers) {
+        options.gpu_layers = layers;
+        const llama_cpp_memory memory = llama_cpp_buffers_of(read, load, options, overrides);
+        return memory.devices.size() == 1 || largest_device_bytes(memory) <= count(device_bytes);
+    };
+    std::int64_t fitting = 0, excess = read.subject.config.num_hidden_layers + 2;
+    while (excess - fitting > 1) {
+        const std::int64_t middle = fitting + (excess - fitting) / 2;
+        (has_space(middle) ? fitting : excess) = middle;
+    }
+    return fitting;
 }
 
 LLMCOST_INLINE inference_memory summed_buffers(const llama_cpp_memory& memory, count kv_cache_bytes) {
@@ -133,7 +224,9 @@ LLMCOST_INLINE std::string llama_cpp_log(const llama_cpp_memory& memory) {
             text += "  " + device.device + ' ' + std::string(buffer.label) +
                     " buffer size = " + formatted("%.2f", mebibytes) + " MiB\n";
         }
-    if (!memory.has_exact_compute)
+    if (memory.ignores_overrides)
+        text += "  The compute buffer is estimated: operations run on the device of their layer.\n";
+    else if (!memory.has_exact_compute)
         text += "  The compute buffer is estimated: the graph of this model type is not known.\n";
     return text;
 }

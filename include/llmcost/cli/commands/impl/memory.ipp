@@ -236,7 +236,10 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
     if (response.pools)
         out += '\n' + sglang_log(m, *response.pools, response.pool_defaults, read.subject.config.context_length());
     out += vllm_log(request, load, response);
-    const std::string fit = memory_fit_text(request.limit, m.total_bytes());
+    if (response.max_gpu_layers)
+        out += "\nLargest --gpu-layers that fits: " + std::to_string(*response.max_gpu_layers) + " of " +
+               std::to_string(read.subject.config.num_hidden_layers + 1) + '\n';
+    const std::string fit = memory_fit_text(request.limit, response.limited_bytes());
     return fit.empty() ? out : out + '\n' + kv_cache_lines(request, load, response) + fit;
 }
 
@@ -276,8 +279,9 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
     json.key("cache_concurrency");
     cache ? json.value(cache->max_concurrency) : json.null();
     if (!response.llama_cpp.devices.empty()) write_llama_cpp_buffers(json, response.llama_cpp);
+    if (response.max_gpu_layers) json.member("max_gpu_layers", *response.max_gpu_layers);
     if (response.pools) write_sglang_pools(json, *response.pools, response.pool_defaults);
-    write_memory_fit(json, request.limit, m.total_bytes());
+    write_memory_fit(json, request.limit, response.limited_bytes());
     json.end_object();
     return json.text() + "\n";
 }
@@ -301,17 +305,22 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     for (const option_spec& o : rank_options)
         if (args.has(o) && profile.has_llama_cpp_buffers)
             throw_usage(o.name, "not supported with --engine llama.cpp; use --tensor-split");
+    const llama_cpp_options llama_cpp = parse_llama_cpp_options(args, profile);
     return {.profile = profile,
             .limit = limit,
             .format = static_cast<output_format>(args.choice(option::format)),
             .sharding = {},
-            .llama_cpp = parse_llama_cpp_options(args, profile)};
+            .llama_cpp = llama_cpp,
+            .overrides = parse_tensor_overrides(args, llama_cpp)};
 }
 
 LLMCOST_INLINE memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
     memory_response response;
     if (request.profile.has_llama_cpp_buffers) {
-        response.llama_cpp = llama_cpp_buffers_of(read, load, request.llama_cpp);
+        response.llama_cpp = llama_cpp_buffers_of(read, load, request.llama_cpp, request.overrides);
+        if (request.limit.is_set() && request.llama_cpp.gpu_layers < 0)
+            response.max_gpu_layers =
+                max_gpu_layers(read, load, request.llama_cpp, request.overrides, request.limit.bytes);
         response.memory = summed_buffers(response.llama_cpp, count_model(read.subject, load).cache_bytes);
         return response;
     }
@@ -382,7 +391,7 @@ LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const
         comparison.figures = step_figures(inputs_name(read.subject, load));
         const step_estimate estimate = estimate_inference_step(one, repeated, load);
         comparison.assumptions = inference_assumption_line(estimate);
-        return device_row{{}, request.limit, response.memory.total_bytes(), step_values(estimate), estimate.problem};
+        return device_row{{}, request.limit, response.limited_bytes(), step_values(estimate), estimate.problem};
     });
     return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
 }
@@ -409,7 +418,7 @@ LLMCOST_INLINE command_output run_memory(const arguments& args, const program& i
 
     const memory_response response = detail::compute(request, read, load);
     command_output out{detail::print(request, read, load, response),
-                       exit_code_of_fit(request.limit, response.memory.total_bytes())};
+                       exit_code_of_fit(request.limit, response.limited_bytes())};
     if (!args.text(option::plot).empty())
         out.file = {std::string(args.text(option::plot)),
                     detail::memory_picture(read, load, response.memory, request.limit).document()};
