@@ -70,6 +70,7 @@ llama_context: n_seq_max     = 1
 llama_context: n_ctx         = 8192
 llama_context: n_ctx_per_seq = 8192
 llama_context: n_ubatch      = 512
+alloc_compute_meta:      CUDA0 compute buffer size =   248.10 MiB
 llama_kv_cache:      CUDA0 KV buffer size =  1024.00 MiB
 llama_kv_cache: size = 1024.00 MiB (  8192 cells,  32 layers,  1/1 seqs), K (f16):  512.00 MiB, V (f16):  512.00 MiB
 )";
@@ -143,6 +144,7 @@ TEST_CASE("buffers of llama.cpp are compared by device") {
     CHECK(has(refused(log.check()), "'Meta Llama 3.1 8B Instruct', which is no name of a configuration"));
     const nlohmann::json check = json_of(log.check(" --model meta-llama/Llama-3.1-8B"));
     CHECK(check["version"] == "b6123");
+    CHECK(figure_of(check, "compute_buffer", "GPU0").is_null());  // the line is that of an image encoder
     CHECK(is_within(figure_of(check, "weights", "GPU0"), 0.01));
     CHECK(is_within(figure_of(check, "weights", "CPU"), 0.01));
     CHECK(figure_of(check, "kv_cache", "GPU0")["predicted"] == std::int64_t{1} << 30);

@@ -116,4 +116,21 @@ TEST_CASE("a memory limit applies to each device of llama.cpp, and determines th
     CHECK(has(printed(smaller, {}, 8), "Largest --gpu-layers that fits: " + std::to_string(layers) + " of 17\n"));
 }
 
+TEST_CASE("a draft model has buffers on the same devices") {
+    const std::string target = "memory --config " + config_of("Qwen__Qwen3-30B-A3B") +
+                               " --engine llama.cpp --quantization q4_k_m --sequence 4096 --n-cpu-moe 48 ";
+    const std::string draft = "meta-llama/Llama-3.2-1B";
+    const auto alone = json_of(target);
+    const auto with_draft = json_of(target + "--offline --draft-model " + draft);
+    const auto of_draft = json_of("memory --offline --model " + draft + " --engine llama.cpp --sequence 4096");
+    CHECK(with_draft["devices"][0]["draft"] == of_draft["devices"][0]["total"]);
+    CHECK(with_draft["devices"][1]["draft"] == of_draft["devices"][1]["total"]);
+    CHECK(with_draft["total"].get<std::int64_t>() ==
+          alone["total"].get<std::int64_t>() + of_draft["total"].get<std::int64_t>());
+    CHECK(with_draft["devices"][0]["total"].get<std::int64_t>() ==
+          alone["devices"][0]["total"].get<std::int64_t>() + of_draft["devices"][0]["total"].get<std::int64_t>());
+    CHECK(has(refused(llama_cpp + "--no-mmproj-offload"), "--no-mmproj-offload: requires --mmproj"));
+    CHECK(has(refused(llama_cpp + "--mmproj /no/such/file.gguf", {}, 3), "/no/such/file.gguf"));
+}
+
 }  // namespace llmcost::testing

@@ -28,6 +28,8 @@ struct llama_cpp_options {
     std::int64_t gpu_layers = -1;  ///< `--gpu-layers`: layers on devices, with the output as the last one; -1: all
     std::vector<double> tensor_split{1};  ///< `--tensor-split`: share of the layers on each device
     std::int64_t cpu_expert_layers = 0;   ///< `--n-cpu-moe`: first layers, whose experts stay on the host
+    count multimodal_bytes{};             ///< `--mmproj`: tensors of the encoder's file
+    bool offloads_multimodal = true;      ///< false: `--no-mmproj-offload`, the encoder stays on the host
     bool has_overrides = false;           ///< `--override-tensor`: some weights have a device of their own
 };
 
@@ -50,8 +52,12 @@ struct llama_cpp_buffers {
     count recurrent_state{};  ///< convolution and recurrent states, always float32
     count compute{};          ///< intermediate tensors and inputs of the largest batch
     count output{};           ///< logits of one position per sequence, for the caller
+    count multimodal{};       ///< weights of the encoder of images or audio
+    count draft{};            ///< all buffers of the draft model
 
-    [[nodiscard]] count total() const { return model + kv_cache + recurrent_state + compute + output; }
+    [[nodiscard]] count total() const {
+        return model + kv_cache + recurrent_state + compute + output + multimodal + draft;
+    }
 };
 
 /// The buffers of all devices. The host is the last one.

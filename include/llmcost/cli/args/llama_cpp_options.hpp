@@ -35,6 +35,17 @@ inline constexpr option_spec override_tensor{
     .type = value_type::text,
     .help = "device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable",
     .is_repeatable = true};
+inline constexpr option_spec mmproj{.name = "--mmproj",
+                                    .value = "FILE",
+                                    .type = value_type::file,
+                                    .help = "GGUF file of the encoder of images or audio"};
+inline constexpr option_spec no_mmproj_offload{.name = "--no-mmproj-offload",
+                                               .help = "the encoder of --mmproj stays on the CPU"};
+inline constexpr option_spec memory_draft_model{.name = "--draft-model",
+                                                .aliases = {"-md", "--model-draft"},
+                                                .value = "NAME|FILE",
+                                                .type = value_type::file,
+                                                .help = "draft model, with all layers on the devices"};
 inline constexpr option_spec ubatch_size{.name = "--ubatch-size",
                                          .aliases = {"-ub"},
                                          .value = "N",
@@ -63,8 +74,10 @@ inline constexpr option_spec swa_full{.name = "--swa-full", .help = "layers with
 }  // namespace option
 
 /// The options of `--engine llama.cpp`.
-inline constexpr std::array llama_cpp_option_specs{option::gpu_layers,      option::tensor_split, option::cpu_moe,
-                                                   option::override_tensor, option::ubatch_size,  option::cache_type_k,
-                                                   option::cache_type_v,    option::flash_attn,   option::swa_full};
+inline constexpr std::array llama_cpp_option_specs{
+    option::gpu_layers,         option::tensor_split, option::cpu_moe,
+    option::override_tensor,    option::mmproj,       option::no_mmproj_offload,
+    option::memory_draft_model, option::ubatch_size,  option::cache_type_k,
+    option::cache_type_v,       option::flash_attn,   option::swa_full};
 
 }  // namespace llmcost::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/llama_cpp_options.hpp>
+#include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
@@ -46,6 +48,16 @@ struct tensor_override {
 /// 0 if no layer fits.
 [[nodiscard]] std::int64_t max_gpu_layers(const parsed_model& read, const workload& load, llama_cpp_options options,
                                           const std::vector<tensor_override>& overrides, std::uint64_t device_bytes);
+
+/// Reads the model of `--draft-model`; nothing without the option.
+[[nodiscard]] std::optional<parsed_model> read_draft_model(arguments args, const program& io);
+
+/// Adds the buffers of a draft model to those of its target model.
+///
+/// It has a context of the same length per sequence, and float16 caches. Source: llama.cpp,
+/// tools/server/server-context.cpp, `load_model` (`params_dft`); common/common.h, `common_params_speculative`.
+void add_draft_model(const parsed_model& draft, const workload& load, const llama_cpp_options& options,
+                     llama_cpp_memory& memory, inference_memory& sums);
 
 /// The bytes that a memory limit applies to: those of the largest device; without devices, those of the host.
 [[nodiscard]] count largest_device_bytes(const llama_cpp_memory& memory);

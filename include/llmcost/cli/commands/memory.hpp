@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct memory_request {
     inference_sharding sharding{};
     llama_cpp_options llama_cpp{};                     ///< of `--engine llama.cpp`
     std::vector<detail::tensor_override> overrides{};  ///< of `--engine llama.cpp`
+    std::optional<parsed_model> draft_model{};         ///< of `--engine llama.cpp`
 };
 
 /// The memory of one workload.

@@ -284,7 +284,8 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
 LLMCOST_INLINE void read_figures(std::string_view line, std::size_t number, engine_log& log) {
     for (const log_pattern& p : log_patterns) {
         const std::size_t marker = line.find(p.marker);
-        if (marker == std::string_view::npos) continue;
+        // the encoder of images and audio has a compute buffer of its own
+        if (marker == std::string_view::npos || line.find("alloc_compute_meta: ") != std::string_view::npos) continue;
         const std::size_t field = line.find(p.field, marker);
         if (field == std::string_view::npos) continue;
         // "KV size: " ends with "V size: ", "K size: " does not

@@ -279,6 +279,9 @@ LLMCOST_INLINE llama_cpp_memory llama_cpp_memory_of(const model& m, const worklo
     detail::add_caches(m, load, options, placement, memory);
     detail::add_compute(m, load, options, weights, placement, memory);
     if (memory.ignores_overrides) memory.has_exact_compute = false;
+    // Source: tools/mtmd/clip.cpp, `clip_ctx`: the first device, if there is one.
+    (options.offloads_multimodal ? memory.devices.front() : memory.devices.back()).multimodal =
+        options.multimodal_bytes;
     memory.devices.back().output = count(load.batch) * count(m.config.vocab_size) * count(4);
     return memory;
 }

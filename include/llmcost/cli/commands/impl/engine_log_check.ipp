@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/rank_options.hpp>
@@ -315,6 +316,7 @@ LLMCOST_INLINE command_output run_engine_log_check(const arguments& args, const 
     const parsed_model read = detail::read_model_of_log(log, memory_args, io);
     complete_workload(read.subject, memory_args, load);
     request.sharding = parse_sharding(memory_args, read.subject);
+    request.draft_model = detail::read_draft_model(memory_args, io);
     check_workload(read.subject, {.base_workload = load});
     detail::warn_on_weights(read, io);
     const memory_response response = detail::compute(request, read, load);

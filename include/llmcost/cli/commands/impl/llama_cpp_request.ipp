@@ -24,6 +24,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/files/ggml_type.hpp>
+#include <llmcost/files/gguf.hpp>
 #include <llmcost/files/gguf_names.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
@@ -74,6 +75,11 @@ LLMCOST_INLINE llama_cpp_options parse_llama_cpp_options(const arguments& args, 
     if (args.has(option::cache_type_v)) options.values = cache_block(args.choice(option::cache_type_v));
     if (!options.has_flash_attention && options.values.elements > 1)
         throw_usage(option::cache_type_v.name, "a quantized type requires flash attention");
+    if (args.has(option::mmproj))
+        options.multimodal_bytes = read_gguf(std::string(args.text(option::mmproj))).weights.bytes();
+    options.offloads_multimodal = !args.has(option::no_mmproj_offload);
+    if (args.has(option::no_mmproj_offload) && !args.has(option::mmproj))
+        throw_usage(option::no_mmproj_offload.name, "requires --mmproj");
     options.has_overrides = args.has(option::override_tensor);
     if (args.has(option::tensor_split)) options.tensor_split = parse_tensor_split(args.text(option::tensor_split));
     return options;
@@ -183,9 +189,43 @@ LLMCOST_INLINE std::int64_t max_gpu_layers(const parsed_model& read, const workl
     return fitting;
 }
 
+LLMCOST_INLINE std::optional<parsed_model> read_draft_model(arguments args, const program& io) {
+    if (!args.has(option::memory_draft_model)) return std::nullopt;
+    const std::string_view name = args.text(option::memory_draft_model);
+    for (const option_spec& o :
+         {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type,
+          option::read_as_class, option::set, option::revision, option::quantization, option::dtype})
+        args.remove(o);
+    args.replace(option::model, name);
+    return io.read(args, io);
+}
+
+LLMCOST_INLINE void add_draft_model(const parsed_model& draft, const workload& load, const llama_cpp_options& options,
+                                    llama_cpp_memory& memory, inference_memory& sums) {
+    workload draft_load = load;
+    draft_load.weights = dtype::unspecified;
+    llama_cpp_options draft_options;
+    draft_options.tensor_split = options.tensor_split;
+    draft_options.num_ubatch = options.num_ubatch;
+    draft_options.has_flash_attention = options.has_flash_attention;
+    const llama_cpp_memory buffers = llama_cpp_buffers_of(draft, draft_load, draft_options);
+    for (const llama_cpp_buffers& device : buffers.devices) {
+        auto target = std::ranges::find(memory.devices, device.device, &llama_cpp_buffers::device);
+        // a target model without layers on devices has no entry for them
+        if (target == memory.devices.end())
+            target = memory.devices.insert(memory.devices.end() - 1, llama_cpp_buffers{.device = device.device});
+        target->draft += device.total();
+    }
+    const inference_memory of_draft = summed_buffers(buffers, count{});
+    sums.weight_bytes += of_draft.weight_bytes;
+    sums.kv_cache_allocated_bytes += of_draft.kv_cache_allocated_bytes;
+    sums.peak_activation_bytes += of_draft.peak_activation_bytes;
+    sums.runtime_bytes += of_draft.runtime_bytes;
+}
+
 LLMCOST_INLINE inference_memory summed_buffers(const llama_cpp_memory& memory, count kv_cache_bytes) {
     inference_memory out;
-    out.weight_bytes = memory.sum(&llama_cpp_buffers::model);
+    out.weight_bytes = memory.sum(&llama_cpp_buffers::model) + memory.sum(&llama_cpp_buffers::multimodal);
     out.kv_cache_bytes = kv_cache_bytes;
     out.kv_cache_allocated_bytes =
         memory.sum(&llama_cpp_buffers::kv_cache) + memory.sum(&llama_cpp_buffers::recurrent_state);
@@ -206,6 +246,8 @@ inline constexpr named_buffer llama_cpp_buffer_names[]{
     {"RS", "recurrent_state", &llama_cpp_buffers::recurrent_state},
     {"compute", "compute", &llama_cpp_buffers::compute},
     {"output", "output", &llama_cpp_buffers::output},
+    {"CLIP model", "multimodal", &llama_cpp_buffers::multimodal},
+    {"draft model", "draft", &llama_cpp_buffers::draft},
 };
 
 LLMCOST_INLINE std::string llama_cpp_cells(const llama_cpp_memory& memory) {

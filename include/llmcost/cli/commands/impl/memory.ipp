@@ -318,10 +318,17 @@ LLMCOST_INLINE memory_response compute(const memory_request& request, const pars
     memory_response response;
     if (request.profile.has_llama_cpp_buffers) {
         response.llama_cpp = llama_cpp_buffers_of(read, load, request.llama_cpp, request.overrides);
-        if (request.limit.is_set() && request.llama_cpp.gpu_layers < 0)
-            response.max_gpu_layers =
-                max_gpu_layers(read, load, request.llama_cpp, request.overrides, request.limit.bytes);
         response.memory = summed_buffers(response.llama_cpp, count_model(read.subject, load).cache_bytes);
+        if (request.draft_model)
+            add_draft_model(*request.draft_model, load, request.llama_cpp, response.llama_cpp, response.memory);
+        if (request.limit.is_set() && request.llama_cpp.gpu_layers < 0) {
+            count of_draft;
+            for (const llama_cpp_buffers& device : response.llama_cpp.devices)
+                if (device.device != "CPU") of_draft = std::max(of_draft, device.draft);
+            const count limit(request.limit.bytes);
+            response.max_gpu_layers = max_gpu_layers(read, load, request.llama_cpp, request.overrides,
+                                                     limit > of_draft ? (limit - of_draft).to_64() : 0);
+        }
         return response;
     }
     const rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
@@ -383,6 +390,7 @@ LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const
         complete_workload(read.subject, one, load);
         request.profile = profile_for_model(request.profile, one, read.subject, load);
         request.sharding = parse_sharding(one, read.subject);
+        request.draft_model = read_draft_model(one, repeated);
         check_workload(read.subject, {.base_workload = load});
         warn_on_weights(read, repeated);
         const memory_response response = compute(request, read, load);
@@ -410,6 +418,7 @@ LLMCOST_INLINE command_output run_memory(const arguments& args, const program& i
     complete_workload(read.subject, args, load);
     request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
     request.sharding = parse_sharding(args, read.subject);
+    request.draft_model = detail::read_draft_model(args, io);
     check_workload(read.subject, {.base_workload = load});
     detail::warn_on_weights(read, io);
     if (sweep.has_axes()) return detail::run_memory_sweep(args, io, request, sweep, read);
