@@ -117,6 +117,11 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
           "scope,weight_bytes\nmlp," + std::to_string(layers * 3 * inner_width * width / 256 * 144) + '\n');
     CHECK(has(printed("--gguf " + file + " --format csv --tensors"), "model.embed_tokens.weight,512x256,Q6_K,131072"));
     CHECK(has(printed("check --gguf " + file), "no differences"));
+    // as a file of an image encoder, which the first device has in addition to the language model
+    const std::string encoder = "memory --gguf " + file + " --engine llama.cpp --sequence 256 --mmproj " + file;
+    CHECK(json_of(encoder)["devices"][0]["multimodal"] == gguf_weights);
+    CHECK(json_of(encoder)["devices"][1]["multimodal"] == 0);
+    CHECK(json_of(encoder + " --no-mmproj-offload")["devices"][1]["multimodal"] == gguf_weights);
     CHECK(has(printed("train --gguf " + file), "Training step"));
     CHECK(json_of("fit --memory 1GB --gguf " + file)["fits"] == true);
     // otherwise as the command line says
