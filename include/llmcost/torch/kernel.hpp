@@ -27,12 +27,15 @@ enum class torch_kernel_kind : std::uint8_t {
     elementwise,          ///< TensorIterator, vectorized: all operands are contiguous and have one type
     elementwise_strided,  ///< TensorIterator with an offset per operand: broadcast, transposed
     elementwise_cast,     ///< TensorIterator, unrolled: operands of several types
-    copy,                 ///< a copy into another memory layout
-    copy_contiguous,      ///< a copy in the same layout and type (memcpy)
+    gelu,                 ///< elementwise, with as many instructions as loads
+    gelu_backward,
+    copy,             ///< a copy into another memory layout
+    copy_contiguous,  ///< a copy in the same layout and type (memcpy)
     fill,
     cat,
-    row_reduction,     ///< a reduction over the last dimension
-    column_reduction,  ///< a reduction over the other dimensions
+    row_reduction,      ///< a reduction over the last dimension
+    channel_reduction,  ///< a reduction over the batch and the pixels of contiguous images
+    column_reduction,   ///< a reduction over the other dimensions
     softmax,
     softmax_backward,
     layer_norm,

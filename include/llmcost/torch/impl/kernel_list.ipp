@@ -213,10 +213,16 @@ LLMCOST_INLINE void kernel_listener::add_convolution_gradient(std::int32_t node,
     if (input < 2)
         return add_kernels(convolution_kernels(
             operands, input == 0 ? convolution_result::input_gradient : convolution_result::weight_gradient));
-    torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, n.output_bytes, n.inputs[input].bytes);
-    sum.type = operands.output.type;
+    const tensor& output = operands.output;
+    const bool has_pixels =
+        output.rank > 2 && static_cast<std::int64_t>(output.numel) > output.size[0] * output.size[1];
+    torch_kernel& sum =
+        add("aten::sum", has_pixels ? torch_kernel_kind::channel_reduction : torch_kernel_kind::column_reduction,
+            n.output_bytes, n.inputs[input].bytes);
+    sum.type = output.type;
+    detail::add_operand(sum, detail::shape_of(output));
     sum.columns = static_cast<std::int64_t>(n.inputs[input].bytes * 8 / n.element_bits);
-    sum.rows = static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(sum.columns, 1);
+    sum.rows = static_cast<std::int64_t>(output.numel) / std::max<std::int64_t>(sum.columns, 1);
 }
 
 LLMCOST_INLINE void kernel_listener::add_batch_norm(std::int32_t node) {
