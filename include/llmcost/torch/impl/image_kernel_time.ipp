@@ -74,7 +74,7 @@ LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k
     const std::int64_t width = is_weight ? k.columns : k.inner, channels = width / std::max<std::int64_t>(k.window, 1);
     if (k.kind == torch_kernel_kind::convolution_images) {
         // narrower loads of pixels, such as `gemm_…_align2`
-        const double narrow = k.columns % alignment == 0 || k.inner % alignment == 0 ? 1 : 0.48;
+        const double narrow = k.columns % alignment == 0 && k.inner % alignment == 0 ? 1 : 0.48;
         constexpr double images = 0.82;
         const tile_limits limits{peak, (is_half ? 0.89 : 0.81) * images * narrow, 1};
         return latency + std::max(implicit_gemm_seconds(d, k, k.inner, limits), moved / bandwidth_fraction);
