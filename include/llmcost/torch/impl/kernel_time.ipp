@@ -92,7 +92,7 @@ inline constexpr double microsecond = 1e-6;
     constexpr std::int64_t splits[]{1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
     const bool is_half = k.type != dtype::float32 && k.type != dtype::float64;
     const double peak = std::max(d.peak(k.type), 1e9), units = std::max(d.num_compute_units, 1.0);
-    const double efficiency = is_half ? 1.03 * (k.batch == 1 ? alignment_factor(k) : 1) : 0.876;
+    const double efficiency = is_half ? 1.03 * alignment_factor(k) : 0.876;
     const double tile_overhead = is_half ? 13.7 : 15.7, prologue = is_half ? 164 : 27, min_split = 86;
     const std::int64_t step = is_half ? 64 : 16;
     const double bandwidth = std::max(d.memory_bandwidth * 1e9, 1e9);
