@@ -21,8 +21,18 @@ inline constexpr double microsecond = 1e-6;
 
 [[nodiscard]] LLMCOST_INLINE double element_bytes_of(dtype type) noexcept { return std::max(bits_of(type) / 8.0, 1.0); }
 
+/// Whether blocks share the rows of the sums of a layer norm's backward, which otherwise limit it.
+///
+/// Source: aten/src/ATen/native/cuda/layer_norm_kernel.cu, `LaunchGammaBetaBackwardCUDAKernel`.
+[[nodiscard]] LLMCOST_INLINE bool sums_rows_in_parallel(const device& d, const torch_kernel& k) noexcept {
+    constexpr std::int64_t many_rows = 64 * 1024, warp = 32;
+    return k.kind == torch_kernel_kind::layer_norm_backward && k.rows > many_rows &&
+           static_cast<double>(k.columns / warp) < d.num_compute_units / 2;
+}
+
 [[nodiscard]] LLMCOST_INLINE double memory_seconds(const device& d, const torch_kernel& k) {
-    constexpr double cached_bandwidth = 1.3;  // of the last-level cache, relative to the memory
+    constexpr double cycles_per_parallel_row = 172;  // of `layer_norm_grad_input_kernel_vectorized`
+    constexpr double cached_bandwidth = 1.3;         // of the last-level cache, relative to the memory
     const memory_kernel_limits* limits = memory_kernel_table;
     for (const memory_kernel_limits& row : memory_kernel_table)
         if (row.kind == k.kind) limits = &row;
@@ -46,8 +56,8 @@ inline constexpr double microsecond = 1e-6;
     if (limits->elements_per_cycle > 0)
         seconds = std::max(seconds, static_cast<double>(k.bytes_written) / element_bytes_of(k.type) /
                                         (multiprocessor_cycles(d) * limits->elements_per_cycle));
-    if (limits->cycles_per_row > 0)
-        seconds += static_cast<double>(k.rows) * limits->cycles_per_row / multiprocessor_cycles(d);
+    const double cycles_per_row = sums_rows_in_parallel(d, k) ? cycles_per_parallel_row : limits->cycles_per_row;
+    if (cycles_per_row > 0) seconds += static_cast<double>(k.rows) * cycles_per_row / multiprocessor_cycles(d);
     return limits->latency * microsecond + seconds;
 }
 
