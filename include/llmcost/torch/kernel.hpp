@@ -49,6 +49,7 @@ enum class torch_kernel_kind : std::uint8_t {
     batch_norm_backward,
     gather,
     scatter,
+    embedding_backward,  ///< the gradient of an embedding's weight
     sort,
     scan,
     pooling,

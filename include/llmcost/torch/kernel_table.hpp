@@ -109,7 +109,7 @@ inline constexpr operation_kernels kernel_table[num_ops]{
     {op::attention,           "aten::_scaled_dot_product_attention", torch_kernel_kind::attention},
     {op::copy,                "aten::copy_",   torch_kernel_kind::copy, {{"aten::copy_", 1}}},
     {op::cat,                 "aten::cat",     torch_kernel_kind::cat},
-    {op::gather,              "aten::index_select", torch_kernel_kind::gather, {{"aten::fill_", 0, torch_kernel_kind::fill}, {"aten::index_put_", 1, torch_kernel_kind::scatter}}},
+    {op::gather,              "aten::index_select", torch_kernel_kind::gather, {{"aten::fill_", 0, torch_kernel_kind::fill}, {"aten::_index_put_impl_", 1, torch_kernel_kind::scatter}}},
     {op::constant,            "aten::fill_",   torch_kernel_kind::fill},
     {op::where,               "aten::where",   torch_kernel_kind::elementwise, {{"aten::where", 1}}},
     {op::top_k,               "aten::topk",    torch_kernel_kind::sort, {{"aten::fill_", 0, torch_kernel_kind::fill}, {"aten::scatter", 1, torch_kernel_kind::scatter}}},

@@ -55,11 +55,22 @@ struct optimizer_kernel {
     optimizer_extent read_extent = optimizer_extent::parameter, write_extent = optimizer_extent::parameter;
     optimizer_type read_type = optimizer_type::own, write_type = optimizer_type::own;
     parameter_subset subset = parameter_subset::all;
+    bool has_other_operand = false;  ///< also reads a tensor of another size or type
+    optimizer_extent other_extent = optimizer_extent::parameter;
+    optimizer_type other_type = optimizer_type::own;
 
     /// The kernel, launched for some parameters only.
     [[nodiscard]] consteval optimizer_kernel of(parameter_subset s) const {
         optimizer_kernel k = *this;
         k.subset = s;
+        return k;
+    }
+    /// The kernel with another operand.
+    [[nodiscard]] consteval optimizer_kernel with(optimizer_extent e, optimizer_type t = optimizer_type::own) const {
+        optimizer_kernel k = *this;
+        k.has_other_operand = true;
+        k.other_extent = e;
+        k.other_type = t;
         return k;
     }
     /// The kernel on tensors of another size.
@@ -264,7 +275,7 @@ inline constexpr optimizer_kernel adafactor[]{reduce("aten::linalg_vector_norm",
                                               each("aten::div_", 1, strided).of(matrices),
                                               each("aten::mul", 1).of(vectors),
                                               each("aten::lerp_", 2).of(vectors),
-                                              each("aten::clone", 1, torch_kernel_kind::copy_contiguous).of(vectors),
+                                              each("aten::copy_", 1, torch_kernel_kind::copy_contiguous).of(vectors),
                                               each("aten::clamp_", 1),
                                               each("aten::rsqrt_", 1),
                                               each("aten::mul_", 2),
@@ -317,7 +328,7 @@ inline constexpr optimizer_kernel adafactor_transformers[]{
 
 // Source: lion_pytorch/lion_pytorch.py, `update_fn`.
 inline constexpr optimizer_kernel lion[]{
-    each("aten::mul_", 1), each("aten::clone", 1, torch_kernel_kind::copy_contiguous),
+    each("aten::mul_", 1), each("aten::copy_", 1, torch_kernel_kind::copy_contiguous),
     each("aten::mul_", 1), each("aten::add", 2),
     each("aten::sgn_", 1), each("aten::add_", 2),
     each("aten::mul_", 1), each("aten::add_", 2)};
@@ -354,7 +365,7 @@ inline constexpr optimizer_kernel muon[]{
     product("aten::addmm", true),
     product("aten::addmm", true),
     each("aten::mul_", 1).of(layer_matrices),
-    each("aten::add_", 2).of(layer_matrices),
+    each("aten::add_", 1, torch_kernel_kind::elementwise_cast).of(layer_matrices).with(parameter, bfloat16),
     foreach ("aten::_foreach_mul_", 1, 1).of(others),
     foreach ("aten::_foreach_lerp_", 2, 2).of(others),
     foreach ("aten::_foreach_mul_", 1, 1).of(others),
@@ -377,7 +388,7 @@ inline constexpr optimizer_kernel galore[]{product("aten::mm"),
                                            each("aten::mul", 1).of(layer_matrices),
                                            each("aten::add_", 2)};
 
-// A step without a new projection. Source: apollo_torch/{apollo,random_projector}.py.
+// A step without a new projection, whose norm reaches its limit. Source: apollo_torch/{apollo,random_projector}.py.
 inline constexpr optimizer_kernel apollo[]{product("aten::mm"),
                                            each("aten::mul_", 1).of(projected),
                                            each("aten::add_", 2).of(projected),
@@ -390,13 +401,14 @@ inline constexpr optimizer_kernel apollo[]{product("aten::mm"),
                                            reduce("aten::linalg_vector_norm", projected, channels).of(layer_matrices),
                                            each("aten::add", 1).of(channels).of(layer_matrices),
                                            each("aten::div", 2).of(channels).of(layer_matrices),
-                                           each("aten::mul", 1, strided).of(layer_matrices),
+                                           each("aten::mul", 1, strided).of(layer_matrices).with(channels),
                                            reduce("aten::linalg_vector_norm", parameter, scalar).of(layer_matrices),
                                            function_of_scalar("aten::add").of(layer_matrices),
                                            function_of_scalar("aten::div").of(layer_matrices),
                                            function_of_scalar("aten::lt").of(layer_matrices),
                                            item().of(layer_matrices),
-                                           each("aten::div", 1).of(layer_matrices),
+                                           function_of_scalar("aten::div").of(layer_matrices),
+                                           each("aten::div", 1, strided).of(layer_matrices),
                                            function_of_scalar("aten::div").of(layer_matrices),
                                            each("aten::mul_", 1).of(layer_matrices),
                                            each("aten::add_", 2)};

@@ -63,20 +63,34 @@ inline constexpr double microsecond = 1e-6;
 
 /// Seconds of a foreach kernel, whose blocks of 512 threads process a chunk each, four elements per thread at a time.
 ///
-/// The iterations of a block wait for memory one after another, and all blocks share its bandwidth. Latency rises
-/// smoothly with the load:
+/// The iterations of a block wait for memory one after another, and all blocks share its bandwidth. The latency of
+/// memory rises smoothly with its load:
 ///
-///     seconds = launch + cbrt((iterations · latency)³ + (bytes / bandwidth)³)
+///     seconds = launch + hypot(iterations · latency, bytes / bandwidth)
 ///
 /// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh, `kBlockSize`, `kILP`; constants: the optimizer steps of
 /// tests/torch/h200_steps.csv.
 [[nodiscard]] LLMCOST_INLINE double multi_tensor_seconds(const device& d, const torch_kernel& k) {
-    constexpr double launch = 2.0 * microsecond, latency = 0.61 * microsecond, bandwidth = 0.87;
+    constexpr double launch = 1.5 * microsecond, latency = 0.55 * microsecond, bandwidth = 0.86;
     constexpr std::int64_t elements_per_iteration = 512 * 4;
     const auto iterations = static_cast<double>((k.columns + elements_per_iteration - 1) / elements_per_iteration);
-    const double waiting = iterations * latency;
-    const double transfer = static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9));
-    return launch + std::cbrt(waiting * waiting * waiting + transfer * transfer * transfer);
+    return launch + std::hypot(iterations * latency,
+                               static_cast<double>(k.bytes()) / (bandwidth * std::max(d.memory_bandwidth * 1e9, 1e9)));
+}
+
+/// Seconds of the gradient of an embedding's weight.
+///
+/// Few indices: each block reads all rows of its columns, 16 rows at a time. Many indices: sorts them, eight passes
+/// over keys of 64 bits, and sums the rows of equal indices in segments.
+///
+/// Source: aten/src/ATen/native/cuda/Embedding.cu, `embedding_dense_backward_cuda`, and EmbeddingBackwardKernel.cu;
+/// constants: tests/torch/h200_steps.csv.
+[[nodiscard]] LLMCOST_INLINE double embedding_backward_seconds(const device& d, const torch_kernel& k) {
+    constexpr std::int64_t max_unsorted_indices = 3072, rows_per_iteration = 16;
+    constexpr double iteration = 0.77 * microsecond, sort = 60 * microsecond, elements_per_cycle = 0.27;
+    if (k.rows <= max_unsorted_indices)
+        return static_cast<double>((k.rows + rows_per_iteration - 1) / rows_per_iteration) * iteration;
+    return sort + static_cast<double>(k.rows * k.columns) / (elements_per_cycle * multiprocessor_cycles(d));
 }
 
 /// The largest power of two up to 8 that divides a number of elements.
@@ -126,25 +140,60 @@ inline constexpr double microsecond = 1e-6;
     return 2.7 * microsecond + std::max(best, static_cast<double>(k.bytes()) / (0.81 * bandwidth));
 }
 
+/// Queries, keys and heads of fused attention.
+struct attention_sizes {
+    std::int64_t heads = 1, queries = 1, keys = 1, width = 64;
+};
+[[nodiscard]] LLMCOST_INLINE attention_sizes attention_sizes_of(const torch_kernel& k) noexcept {
+    attention_sizes s;
+    if (k.operands[0].rank != 4) return s;
+    s = {k.operands[0].size[1] * k.operands[0].size[0], k.operands[0].size[2], k.operands[0].size[2],
+         k.operands[0].size[3]};
+    if (k.operands[1].rank == 4) s.keys = k.operands[1].size[2];
+    return s;
+}
+
+/// Seconds of memory-efficient attention in float32, on tiles of 64 queries and keys.
+///
+/// A product in float32 consists of three in TF32. A multiprocessor runs two blocks at a time, each of which processes
+/// the keys of its queries one tile after another.
+///
+/// Source: aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_forward.h; constants:
+/// tests/torch/h200_steps.csv.
+[[nodiscard]] LLMCOST_INLINE double efficient_attention_seconds(const device& d, const torch_kernel& k) {
+    constexpr std::int64_t side = 64;
+    constexpr double efficiency = 0.20, products_per_product = 3, blocks_per_unit = 2, latency = 5 * microsecond,
+                     backward_products = 2.3;
+    const attention_sizes s = attention_sizes_of(k);
+    const auto tiles_of = [](std::int64_t n) { return static_cast<double>((n + side - 1) / side); };
+    const double query_tiles = tiles_of(s.queries), key_tiles = tiles_of(s.keys);
+    const double units = std::max(d.num_compute_units, 1.0);
+    const double tile_flops = 4 * side * side * static_cast<double>(s.width);
+    const double tile_seconds = tile_flops * units * products_per_product /
+                                (efficiency * std::max(d.tf32 * 1e12, 1e9)) *
+                                (k.kind == torch_kernel_kind::attention_backward ? backward_products : 1);
+    const double mean_key_tiles = k.is_causal && s.queries == s.keys ? (key_tiles + 1) / 2 : key_tiles;
+    const double tiles_per_unit = static_cast<double>(s.heads) * query_tiles * mean_key_tiles / units;
+    return latency + tile_seconds * std::max(tiles_per_unit, blocks_per_unit * key_tiles);
+}
+
 /// Seconds of fused attention: tiles of 128 queries and keys at a fraction of the peak.
 [[nodiscard]] LLMCOST_INLINE double attention_seconds(const device& d, const torch_kernel& k) {
-    const bool is_backward = k.kind == torch_kernel_kind::attention_backward, is_half = k.type != dtype::float32;
-    const std::int64_t heads = k.operands[0].rank == 4 ? k.operands[0].size[1] * k.operands[0].size[0] : 1;
-    const std::int64_t queries = k.operands[0].rank == 4 ? k.operands[0].size[2] : 1;
-    const std::int64_t keys = k.operands[1].rank == 4 ? k.operands[1].size[2] : queries;
-    const std::int64_t width = k.operands[0].rank == 4 ? k.operands[0].size[3] : 64;
+    if (k.type == dtype::float32 && d.tf32 > 0) return efficient_attention_seconds(d, k);
+    const bool is_backward = k.kind == torch_kernel_kind::attention_backward;
+    const attention_sizes s = attention_sizes_of(k);
     constexpr std::int64_t side = 128;
     const auto padded = [](std::int64_t n) { return static_cast<double>((n + side - 1) / side * side); };
     // a decode kernel divides the keys of one query among multiprocessors
-    double pairs = (queries == 1 ? 1.0 : padded(queries)) * padded(keys);
-    if (k.is_causal && queries == keys) {
-        const double tiles = padded(queries) / side;
+    double pairs = (s.queries == 1 ? 1.0 : padded(s.queries)) * padded(s.keys);
+    if (k.is_causal && s.queries == s.keys) {
+        const double tiles = padded(s.queries) / side;
         pairs *= (tiles + 1) / (2 * tiles);
     }
-    const double flops = 4 * static_cast<double>(heads) * pairs * static_cast<double>(width) * (is_backward ? 2.5 : 1);
-    double efficiency = width >= side ? 0.60 : 0.40;
-    if (is_backward) efficiency = width >= side ? 0.43 : 0.30;
-    if (!is_half) efficiency = 0.28;
+    const double flops =
+        4 * static_cast<double>(s.heads) * pairs * static_cast<double>(s.width) * (is_backward ? 2.5 : 1);
+    double efficiency = s.width >= side ? 0.60 : 0.40;
+    if (is_backward) efficiency = s.width >= side ? 0.43 : 0.30;
     const double latency = is_backward ? 20 : 8;
     const double compute = flops / (efficiency * std::max(d.peak(k.type), 1e9));
     return latency * microsecond +
@@ -172,6 +221,7 @@ LLMCOST_INLINE double kernel_seconds(const device& d, const torch_kernel& k) {
         case torch_kernel_kind::batch_norm_transform:
         case torch_kernel_kind::batch_norm_update:
         case torch_kernel_kind::batch_norm_backward: return detail::batch_norm_seconds(d, k);
+        case torch_kernel_kind::embedding_backward: return detail::embedding_backward_seconds(d, k);
         case torch_kernel_kind::multi_tensor: return detail::multi_tensor_seconds(d, k);
         default: return detail::memory_seconds(d, k);
     }

@@ -159,6 +159,8 @@ LLMCOST_INLINE void add_step_product(std::vector<torch_kernel>& out, const optim
     k.type = type_of(row.write_type, p);
     const std::uint64_t read = elements_of(row.read_extent, rank, p), written = elements_of(row.write_extent, rank, p);
     k.bytes_read = static_cast<std::uint64_t>(row.reads) * read * bytes_of(type_of(row.read_type, p));
+    if (row.has_other_operand)
+        k.bytes_read += elements_of(row.other_extent, rank, p) * bytes_of(type_of(row.other_type, p));
     k.bytes_written = static_cast<std::uint64_t>(row.writes) * written * bytes_of(k.type);
     if (row.updates_state)
         for (const std::uint64_t bytes : device_state_tensors(optimizer, rank, p)) {
