@@ -24,7 +24,9 @@ namespace llmcost {
 /// Requires the operands of the tape. Each rule names PyTorch's function that launches the kernels.
 class kernel_listener final : public replay_observer {
 public:
-    kernel_listener(const tape& pass, const training_schedule& plan) : tape_(pass), plan_(plan) {}
+    /// `is_evaluation`: modules are in evaluation mode, and batch norms use their running statistics.
+    kernel_listener(const tape& pass, const training_schedule& plan, bool is_evaluation = false)
+        : tape_(pass), plan_(plan), is_evaluation_(is_evaluation) {}
 
     void on_forward(std::int32_t node, bool is_recomputed) override;
     void on_backward(std::int32_t node) override;
@@ -70,6 +72,7 @@ private:
 
     const tape& tape_;
     const training_schedule& plan_;
+    bool is_evaluation_;
     step_phase phase_ = step_phase::forward;
     std::int32_t node_ = -1;
     bool has_joint_backward_ = false;  ///< the kernel of this node's backward computes all gradients

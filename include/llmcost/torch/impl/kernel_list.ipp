@@ -251,6 +251,10 @@ LLMCOST_INLINE void kernel_listener::add_batch_norm(std::int32_t node) {
         detail::set_channels(k, input, n.kind == op::instance_norm_affine);
         for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
     };
+    if (is_evaluation_)  // cudnn's `bn_fw_inf_1C11` and `batch_norm_transform_input_kernel` compute a channel index
+        return add_kernel(
+            operands.output.type != dtype::bfloat16 ? "aten::cudnn_batch_norm" : "aten::native_batch_norm",
+            torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes);
     if (n.kind == op::batch_norm || n.kind == op::batch_norm_affine) {
         // torch/nn/modules/batchnorm.py, `_BatchNorm.forward`: num_batches_tracked, one integer
         constexpr std::uint64_t integer_bytes = 8;
@@ -608,7 +612,7 @@ LLMCOST_INLINE std::vector<torch_kernel> forward_kernels(const model& m, const w
     trace t{typed, &recorded};
     (void)m.forward(t);
     const training_schedule schedule;
-    kernel_listener listener(pass, schedule);
+    kernel_listener listener(pass, schedule, true);
     for (std::size_t i = 0; i < pass.nodes.size(); ++i) listener.on_forward(static_cast<std::int32_t>(i), false);
     return std::move(listener.kernels);
 }
