@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-// `llmcost latency --engine torch`: the kernels of eager PyTorch, held against recordings of its profiler.
+// `llmcost latency --engine torch`: the kernels of eager PyTorch, compared with recordings of its profiler.
 using namespace llmcost::testing;
 using nlohmann::json;
 
@@ -135,16 +135,16 @@ TEST_CASE("the device time of a training step holds on a GPU and on models that 
 }
 
 TEST_CASE("a product with rows that are not aligned to 16 bytes is several times slower") {
-    // the head of GPT-2 on an H200: 25.7 ms for 50,257 words, 3.6 ms for 50,304
-    const auto head = [](const char* words) {
+    // the head of GPT-2 on an H200: 25.7 ms for a vocabulary of 50,257, 3.6 ms for 50,304
+    const auto head = [](const char* vocab_size) {
         const json step = torch_step(
             "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
             "--sequence 1024 --set vocab_size=" +
-            std::string(words));
+            std::string(vocab_size));
         double seconds = 0;
         for (const json& k : step["kernels"])
             for (const json& operand : k["operands"])
-                if (k["operator"] == "aten::mm" && operand[1] == std::stoll(words))
+                if (k["operator"] == "aten::mm" && operand[1] == std::stoll(vocab_size))
                     seconds += k["calls"].get<double>() * k["seconds"].get<double>();
         return seconds;
     };

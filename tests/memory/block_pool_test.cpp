@@ -124,8 +124,9 @@ TEST_CASE("a request needs more blocks with more tokens, and pools are exact for
     }
 }
 
-// vLLM 0.20.2, 8 H200, blocks of 256 tokens (vllm-memory-estimator@8b0e21d, validation_db.json): 13.85 GiB for the KV
-// cache are 3.30 requests of 8,192 tokens with steps of 8,192; 21.47 GiB are 4.66 requests of 800,000 with steps of 512
+// vLLM 0.20.2, 8 H200, blocks of 256 tokens (vllm-memory-estimator@8b0e21d, validation_db.json). A KV cache of 13.85
+// GiB stores 3.30 requests of 8,192 tokens with steps of 8,192. One of 21.47 GiB stores 4.66 requests of 800,000 tokens
+// with steps of 512.
 TEST_CASE("compressed entries share blocks with windows and states of compressors") {
     const compressed_attention sparse{
         .ratio = 4, .head_dim = 512, .rotary_dim = 64, .index_head_dim = 128, .overlaps = true};

@@ -65,8 +65,9 @@ TEST_CASE("engine versions are read with and without suffixes") {
 }
 
 // 0.92 · 139.8 GiB − "Model loading took" − "Available KV cache memory" of DeepSeek-R1-0528, 8 H200
-// (vllm-memory-estimator@8b0e21d, validation_db.json): 79.739 and 41.60 GiB with vLLM 0.11.2, 43.12 with 0.13.0,
-// 41.45 with 0.14.1, 43.08 with 0.16.0, 42.79 with 0.18.0. With 8 B200 (178.35 GiB) and 0.18.0: 79.88 and 79.82.
+// (vllm-memory-estimator@8b0e21d, validation_db.json). The logs have 79.739 and 41.60 GiB with vLLM 0.11.2. The cache
+// is 43.12 with 0.13.0, 41.45 with 0.14.1, 43.08 with 0.16.0, 42.79 with 0.18.0. With 8 B200 (178.35 GiB) and
+// 0.18.0: 79.88 and 79.82.
 TEST_CASE("the workspace of experts stays allocated while the sampler runs") {
     const model m = deepseek_v3_golden();
     const auto other = [&](const char* version, const char* device) {
@@ -137,7 +138,7 @@ TEST_CASE("the default utilization is 0.92 since vLLM 0.20") {
     CHECK(profile_with_defaults(profile, "0.20.0", 0, "").gpu_memory_utilization == 0.92);
 }
 
-// "Model loading took" with one MI300X and vLLM 0.13.0: 79.29 GiB of Qwen3-VL-30B-A3B-Instruct, 58.23 GiB with an H200;
+// "Model loading took" with one MI300X and vLLM 0.13.0: 79.29 GiB of Qwen3-VL-30B-A3B-Instruct, 58.23 GiB with an H200.
 // 8 devices and vLLM 0.11.2: 126.72 GiB of Llama 4 Maverick, 93.79 GiB with H200 (vllm-memory-estimator@8b0e21d)
 TEST_CASE("experts on ROCm have padded rows and blocks that the allocator cannot reuse") {
     const auto padding = [](std::int64_t num_layers, std::int64_t hidden, std::int64_t intermediate,

@@ -43,7 +43,7 @@ struct kv_cache_group {
 ///
 /// Source: vllm/v1/core/kv_cache_utils.py, `_get_kv_cache_groups_uniform_groups`, `_get_kv_cache_config_deepseek_v4`;
 /// vllm/model_executor/layers/deepseek_compressor.py, `CompressorStateCache`;
-/// vllm/v1/attention/backends/mla/sparse_swa.py, `DeepseekV4SWACache`;
+/// vllm/v1/attention/backends/mla/sparse_swa.py, `DeepseekV4SWACache`. Of pages:
 /// vllm/v1/core/kv_cache_utils.py, `unify_kv_cache_spec_page_size`, `_get_kv_cache_groups_uniform_page_size`,
 /// `get_max_concurrency_for_kv_cache_config`, `_report_kv_cache_config`; vllm/model_executor/models/config.py,
 /// `HybridAttentionMambaModelConfig`; vllm/v1/kv_cache_interface.py, `max_memory_usage_bytes`.

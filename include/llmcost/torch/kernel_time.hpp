@@ -25,7 +25,7 @@ struct memory_kernel_limits {
     double cycles_per_row = 0;
 };
 
-// Source: 30 training steps of PyTorch 2.11 on an H200 (tests/torch/h200_steps.csv), by class.
+// Source: 30 training steps of PyTorch 2.11 on an H200 (tests/torch/h200_steps.jsonl.gz), by class.
 // clang-format off
 inline constexpr memory_kernel_limits memory_kernel_table[]{
     {torch_kernel_kind::elementwise,         1.0, 0.87, 0, 0},

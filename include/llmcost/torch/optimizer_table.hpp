@@ -60,13 +60,14 @@ struct optimizer_kernel {
     optimizer_type other_type = optimizer_type::own;
 
     /// The kernel, launched for some parameters only.
-    [[nodiscard]] consteval optimizer_kernel of(parameter_subset s) const {
+    [[nodiscard]] consteval optimizer_kernel limited_to(parameter_subset s) const {
         optimizer_kernel k = *this;
         k.subset = s;
         return k;
     }
     /// The kernel with another operand.
-    [[nodiscard]] consteval optimizer_kernel with(optimizer_extent e, optimizer_type t = optimizer_type::own) const {
+    [[nodiscard]] consteval optimizer_kernel with_operand(optimizer_extent e,
+                                                          optimizer_type t = optimizer_type::own) const {
         optimizer_kernel k = *this;
         k.has_other_operand = true;
         k.other_extent = e;
@@ -74,13 +75,13 @@ struct optimizer_kernel {
         return k;
     }
     /// The kernel on tensors of another size.
-    [[nodiscard]] consteval optimizer_kernel of(optimizer_extent e) const {
+    [[nodiscard]] consteval optimizer_kernel sized(optimizer_extent e) const {
         optimizer_kernel k = *this;
         k.read_extent = k.write_extent = e;
         return k;
     }
     /// The kernel on tensors of another type.
-    [[nodiscard]] consteval optimizer_kernel in(optimizer_type t) const {
+    [[nodiscard]] consteval optimizer_kernel typed(optimizer_type t) const {
         optimizer_kernel k = *this;
         k.read_type = k.write_type = t;
         return k;
@@ -90,7 +91,7 @@ struct optimizer_kernel {
 namespace detail::optimizer_kernels {
 
 /// A foreach function with `num_lists` lists of tensors.
-consteval optimizer_kernel foreach (literal name, std::int8_t num_lists, std::int8_t reads) {
+consteval optimizer_kernel multi_tensor(literal name, std::int8_t num_lists, std::int8_t reads) {
     return {.name = name, .reads = reads, .num_lists = num_lists};
 }
 /// A foreach function with a number per tensor.
@@ -102,8 +103,8 @@ consteval optimizer_kernel fused(literal name) {
     return {.name = name, .kind = torch_kernel_kind::fused_optimizer, .reads = 4, .writes = 3, .num_lists = 4};
 }
 /// An elementwise function of each parameter.
-consteval optimizer_kernel each(literal name, std::int8_t reads,
-                                torch_kernel_kind kind = torch_kernel_kind::elementwise) {
+consteval optimizer_kernel elementwise(literal name, std::int8_t reads,
+                                       torch_kernel_kind kind = torch_kernel_kind::elementwise) {
     return {.name = name, .kind = kind, .call = optimizer_call::per_parameter, .reads = reads};
 }
 /// A reduction of each parameter.
@@ -117,13 +118,16 @@ consteval optimizer_kernel reduce(literal name, optimizer_extent input, optimize
             .write_extent = output};
 }
 /// A function of a scalar on the device.
-consteval optimizer_kernel function_of_scalar(literal name) { return each(name, 1).of(optimizer_extent::scalar); }
+consteval optimizer_kernel function_of_scalar(literal name) {
+    return elementwise(name, 1).sized(optimizer_extent::scalar);
+}
 /// A copy of a scalar to the host.
 consteval optimizer_kernel item() {
-    return each("aten::_local_scalar_dense", 1, torch_kernel_kind::copy_contiguous).of(optimizer_extent::scalar);
+    return elementwise("aten::_local_scalar_dense", 1, torch_kernel_kind::copy_contiguous)
+        .sized(optimizer_extent::scalar);
 }
 consteval optimizer_kernel cast(optimizer_type input, optimizer_type output) {
-    optimizer_kernel k = each("aten::copy_", 1, torch_kernel_kind::elementwise_cast);
+    optimizer_kernel k = elementwise("aten::copy_", 1, torch_kernel_kind::elementwise_cast);
     k.read_type = input;
     k.write_type = output;
     return k;
@@ -148,90 +152,92 @@ using enum parameter_subset;
 inline constexpr auto strided = torch_kernel_kind::elementwise_strided;
 
 // Source: torch/optim/sgd.py, `_multi_tensor_sgd`, `_single_tensor_sgd`.
-inline constexpr optimizer_kernel sgd[]{foreach ("aten::_foreach_add_", 2, 2)};
-inline constexpr optimizer_kernel sgd_momentum[]{foreach ("aten::_foreach_mul_", 1, 1),
-                                                 foreach ("aten::_foreach_add_", 2, 2),
-                                                 foreach ("aten::_foreach_add_", 2, 2)};
+inline constexpr optimizer_kernel sgd[]{multi_tensor("aten::_foreach_add_", 2, 2)};
+inline constexpr optimizer_kernel sgd_momentum[]{multi_tensor("aten::_foreach_mul_", 1, 1),
+                                                 multi_tensor("aten::_foreach_add_", 2, 2),
+                                                 multi_tensor("aten::_foreach_add_", 2, 2)};
 inline constexpr optimizer_kernel sgd_nesterov[]{
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_add_", 2, 2), foreach ("aten::_foreach_add_", 2, 2),
-    foreach ("aten::_foreach_add_", 2, 2)};
-inline constexpr optimizer_kernel sgd_nesterov_single[]{each("aten::mul_", 1), each("aten::add_", 2),
-                                                        each("aten::add", 2), each("aten::add_", 2)};
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_add_", 2, 2),
+    multi_tensor("aten::_foreach_add_", 2, 2), multi_tensor("aten::_foreach_add_", 2, 2)};
+inline constexpr optimizer_kernel sgd_nesterov_single[]{elementwise("aten::mul_", 1), elementwise("aten::add_", 2),
+                                                        elementwise("aten::add", 2), elementwise("aten::add_", 2)};
 
 // Source: torch/optim/adam.py, `_multi_tensor_adam`, `_single_tensor_adam`, `_fused_adam`; its step counters are on the
 // device.
 inline constexpr optimizer_kernel adam[]{
-    foreach ("aten::_foreach_lerp_", 2, 2),          foreach ("aten::_foreach_mul_", 1, 1),
-    foreach ("aten::_foreach_addcmul_", 3, 2),       foreach ("aten::_foreach_sqrt", 2, 1),
-    foreach_scalars("aten::_foreach_div_", 1, 1),    foreach ("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_lerp_", 2, 2),      multi_tensor("aten::_foreach_mul_", 1, 1),
+    multi_tensor("aten::_foreach_addcmul_", 3, 2),   multi_tensor("aten::_foreach_sqrt", 2, 1),
+    foreach_scalars("aten::_foreach_div_", 1, 1),    multi_tensor("aten::_foreach_add_", 1, 1),
     foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel adam_amsgrad[]{
-    foreach ("aten::_foreach_lerp_", 2, 2),    foreach ("aten::_foreach_mul_", 1, 1),
-    foreach ("aten::_foreach_addcmul_", 3, 2), foreach ("aten::_foreach_maximum_", 2, 2),
-    foreach ("aten::_foreach_sqrt", 2, 1),     foreach_scalars("aten::_foreach_div_", 1, 1),
-    foreach ("aten::_foreach_add_", 1, 1),     foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
-inline constexpr optimizer_kernel adam_single[]{
-    each("aten::lerp_", 2), each("aten::mul_", 1), each("aten::addcmul_", 2), each("aten::sqrt", 1),
-    each("aten::div", 1),   each("aten::add_", 1), each("aten::addcdiv_", 3)};
-inline constexpr optimizer_kernel adam_fused[]{foreach ("aten::_foreach_add_", 1, 1).of(scalar).in(float32),
+    multi_tensor("aten::_foreach_lerp_", 2, 2),    multi_tensor("aten::_foreach_mul_", 1, 1),
+    multi_tensor("aten::_foreach_addcmul_", 3, 2), multi_tensor("aten::_foreach_maximum_", 2, 2),
+    multi_tensor("aten::_foreach_sqrt", 2, 1),     foreach_scalars("aten::_foreach_div_", 1, 1),
+    multi_tensor("aten::_foreach_add_", 1, 1),     foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
+inline constexpr optimizer_kernel adam_single[]{elementwise("aten::lerp_", 2),    elementwise("aten::mul_", 1),
+                                                elementwise("aten::addcmul_", 2), elementwise("aten::sqrt", 1),
+                                                elementwise("aten::div", 1),      elementwise("aten::add_", 1),
+                                                elementwise("aten::addcdiv_", 3)};
+inline constexpr optimizer_kernel adam_fused[]{multi_tensor("aten::_foreach_add_", 1, 1).sized(scalar).typed(float32),
                                                fused("aten::_fused_adam_")};
 inline constexpr optimizer_kernel adamw[]{
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_lerp_", 2, 2),
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_sqrt", 2, 1), foreach_scalars("aten::_foreach_div_", 1, 1),
-    foreach ("aten::_foreach_add_", 1, 1), foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_lerp_", 2, 2),
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_sqrt", 2, 1), foreach_scalars("aten::_foreach_div_", 1, 1),
+    multi_tensor("aten::_foreach_add_", 1, 1), foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel adamw_amsgrad[]{
-    foreach ("aten::_foreach_mul_", 1, 1),           foreach ("aten::_foreach_lerp_", 2, 2),
-    foreach ("aten::_foreach_mul_", 1, 1),           foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_maximum_", 2, 2),       foreach ("aten::_foreach_sqrt", 2, 1),
-    foreach_scalars("aten::_foreach_div_", 1, 1),    foreach ("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_mul_", 1, 1),       multi_tensor("aten::_foreach_lerp_", 2, 2),
+    multi_tensor("aten::_foreach_mul_", 1, 1),       multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_maximum_", 2, 2),   multi_tensor("aten::_foreach_sqrt", 2, 1),
+    foreach_scalars("aten::_foreach_div_", 1, 1),    multi_tensor("aten::_foreach_add_", 1, 1),
     foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
-inline constexpr optimizer_kernel adamw_single[]{
-    each("aten::mul_", 1), each("aten::lerp_", 2), each("aten::mul_", 1), each("aten::addcmul_", 2),
-    each("aten::sqrt", 1), each("aten::div", 1),   each("aten::add_", 1), each("aten::addcdiv_", 3)};
-inline constexpr optimizer_kernel adamw_fused[]{foreach ("aten::_foreach_add_", 1, 1).of(scalar).in(float32),
+inline constexpr optimizer_kernel adamw_single[]{elementwise("aten::mul_", 1), elementwise("aten::lerp_", 2),
+                                                 elementwise("aten::mul_", 1), elementwise("aten::addcmul_", 2),
+                                                 elementwise("aten::sqrt", 1), elementwise("aten::div", 1),
+                                                 elementwise("aten::add_", 1), elementwise("aten::addcdiv_", 3)};
+inline constexpr optimizer_kernel adamw_fused[]{multi_tensor("aten::_foreach_add_", 1, 1).sized(scalar).typed(float32),
                                                 fused("aten::_fused_adamw_")};
 
 // Source: torch/optim/{rmsprop,nadam,radam,adamax,adagrad,adadelta}.py, `_multi_tensor_*`.
 inline constexpr optimizer_kernel rmsprop[]{
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_sqrt", 2, 1), foreach ("aten::_foreach_add_", 1, 1),
-    foreach ("aten::_foreach_addcdiv_", 3, 3)};
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_sqrt", 2, 1), multi_tensor("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel nadam[]{
-    foreach ("aten::_foreach_lerp_", 2, 2),           foreach ("aten::_foreach_mul_", 1, 1),
-    foreach ("aten::_foreach_addcmul_", 3, 2),        foreach ("aten::_foreach_sqrt", 2, 1),
-    foreach_scalars("aten::_foreach_div_", 1, 1),     foreach ("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_lerp_", 2, 2),       multi_tensor("aten::_foreach_mul_", 1, 1),
+    multi_tensor("aten::_foreach_addcmul_", 3, 2),    multi_tensor("aten::_foreach_sqrt", 2, 1),
+    foreach_scalars("aten::_foreach_div_", 1, 1),     multi_tensor("aten::_foreach_add_", 1, 1),
     foreach_scalars("aten::_foreach_addcdiv_", 3, 3), foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel radam[]{
-    foreach ("aten::_foreach_lerp_", 2, 2),       foreach ("aten::_foreach_mul_", 1, 1),
-    foreach ("aten::_foreach_addcmul_", 3, 2),    foreach ("aten::_foreach_sqrt", 2, 1),
-    foreach ("aten::_foreach_add_", 1, 1),        foreach_scalars("aten::_foreach_div_", 1, 1),
-    foreach ("aten::_foreach_reciprocal_", 1, 1), foreach_scalars("aten::_foreach_add_", 1, 1),
-    foreach ("aten::_foreach_addcmul_", 3, 3)};
+    multi_tensor("aten::_foreach_lerp_", 2, 2),       multi_tensor("aten::_foreach_mul_", 1, 1),
+    multi_tensor("aten::_foreach_addcmul_", 3, 2),    multi_tensor("aten::_foreach_sqrt", 2, 1),
+    multi_tensor("aten::_foreach_add_", 1, 1),        foreach_scalars("aten::_foreach_div_", 1, 1),
+    multi_tensor("aten::_foreach_reciprocal_", 1, 1), foreach_scalars("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_addcmul_", 3, 3)};
 inline constexpr optimizer_kernel adamax[]{
-    foreach ("aten::_foreach_lerp_", 2, 2),    foreach ("aten::_foreach_mul_", 1, 1),
-    foreach ("aten::_foreach_abs", 2, 1),      foreach ("aten::_foreach_add_", 1, 1),
-    foreach ("aten::_foreach_maximum_", 2, 2), foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
+    multi_tensor("aten::_foreach_lerp_", 2, 2),    multi_tensor("aten::_foreach_mul_", 1, 1),
+    multi_tensor("aten::_foreach_abs", 2, 1),      multi_tensor("aten::_foreach_add_", 1, 1),
+    multi_tensor("aten::_foreach_maximum_", 2, 2), foreach_scalars("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel adagrad[]{
-    foreach ("aten::_foreach_addcmul_", 3, 2), foreach ("aten::_foreach_sqrt", 2, 1),
-    foreach ("aten::_foreach_add_", 1, 1), foreach_scalars("aten::_foreach_mul", 2, 1),
-    foreach ("aten::_foreach_addcdiv_", 3, 3)};
+    multi_tensor("aten::_foreach_addcmul_", 3, 2), multi_tensor("aten::_foreach_sqrt", 2, 1),
+    multi_tensor("aten::_foreach_add_", 1, 1), foreach_scalars("aten::_foreach_mul", 2, 1),
+    multi_tensor("aten::_foreach_addcdiv_", 3, 3)};
 inline constexpr optimizer_kernel adadelta[]{
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_add", 2, 1),  foreach ("aten::_foreach_sqrt_", 1, 1),
-    foreach ("aten::_foreach_add", 2, 1),  foreach ("aten::_foreach_sqrt_", 1, 1),
-    foreach ("aten::_foreach_div_", 2, 2), foreach ("aten::_foreach_mul_", 2, 2),
-    foreach ("aten::_foreach_mul_", 1, 1), foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_add_", 2, 2)};
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_add", 2, 1),  multi_tensor("aten::_foreach_sqrt_", 1, 1),
+    multi_tensor("aten::_foreach_add", 2, 1),  multi_tensor("aten::_foreach_sqrt_", 1, 1),
+    multi_tensor("aten::_foreach_div_", 2, 2), multi_tensor("aten::_foreach_mul_", 2, 2),
+    multi_tensor("aten::_foreach_mul_", 1, 1), multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_add_", 2, 2)};
 
 // Step counters and rates are on the device. `addcmul` with tensors of different sizes is a loop over parameters
 // (ForeachUtils.h, `can_use_fast_route`). The rates are functions of the step counter.
 // Source: torch/optim/asgd.py, `_multi_tensor_asgd`.
-inline constexpr optimizer_kernel asgd[]{foreach ("aten::_foreach_add_", 1, 1).of(scalar).in(float32),
-                                         foreach ("aten::_foreach_add", 3, 2),
-                                         each("aten::addcmul_", 2, strided),
-                                         foreach ("aten::_foreach_sub", 3, 2),
-                                         each("aten::addcmul_", 2, strided),
+inline constexpr optimizer_kernel asgd[]{multi_tensor("aten::_foreach_add_", 1, 1).sized(scalar).typed(float32),
+                                         multi_tensor("aten::_foreach_add", 3, 2),
+                                         elementwise("aten::addcmul_", 2, strided),
+                                         multi_tensor("aten::_foreach_sub", 3, 2),
+                                         elementwise("aten::addcmul_", 2, strided),
                                          function_of_scalar("aten::mul"),
                                          function_of_scalar("aten::add"),
                                          function_of_scalar("aten::pow"),
@@ -239,71 +245,72 @@ inline constexpr optimizer_kernel asgd[]{foreach ("aten::_foreach_add_", 1, 1).o
                                          function_of_scalar("aten::mul"),
                                          item(),
                                          function_of_scalar("aten::copy_"),
-                                         foreach ("aten::_foreach_copy_", 2, 1).of(scalar).in(float32),
-                                         foreach ("aten::_foreach_copy_", 2, 1).of(scalar).in(float32)};
+                                         multi_tensor("aten::_foreach_copy_", 2, 1).sized(scalar).typed(float32),
+                                         multi_tensor("aten::_foreach_copy_", 2, 1).sized(scalar).typed(float32)};
 
 // Source: schedulefree/{adamw,sgd}_schedulefree.py, `step`, with foreach.
 inline constexpr optimizer_kernel schedule_free[]{
-    foreach ("aten::_foreach_mul_", 1, 1),  foreach ("aten::_foreach_addcmul_", 3, 2),
-    foreach ("aten::_foreach_div", 2, 1),   foreach ("aten::_foreach_sqrt_", 1, 1),
-    foreach ("aten::_foreach_add_", 1, 1),  foreach ("aten::_foreach_div_", 2, 2),
-    foreach ("aten::_foreach_lerp_", 2, 2), foreach ("aten::_foreach_add_", 2, 2),
-    foreach ("aten::_foreach_sub_", 2, 2)};
-inline constexpr optimizer_kernel schedule_free_sgd[]{foreach ("aten::_foreach_lerp_", 2, 2),
-                                                      foreach ("aten::_foreach_add_", 2, 2),
-                                                      foreach ("aten::_foreach_sub_", 2, 2)};
+    multi_tensor("aten::_foreach_mul_", 1, 1),  multi_tensor("aten::_foreach_addcmul_", 3, 2),
+    multi_tensor("aten::_foreach_div", 2, 1),   multi_tensor("aten::_foreach_sqrt_", 1, 1),
+    multi_tensor("aten::_foreach_add_", 1, 1),  multi_tensor("aten::_foreach_div_", 2, 2),
+    multi_tensor("aten::_foreach_lerp_", 2, 2), multi_tensor("aten::_foreach_add_", 2, 2),
+    multi_tensor("aten::_foreach_sub_", 2, 2)};
+inline constexpr optimizer_kernel schedule_free_sgd[]{multi_tensor("aten::_foreach_lerp_", 2, 2),
+                                                      multi_tensor("aten::_foreach_add_", 2, 2),
+                                                      multi_tensor("aten::_foreach_sub_", 2, 2)};
 
 // Source: torch/optim/_adafactor.py, `_single_tensor_adafactor`; step counters are on the host.
-inline constexpr optimizer_kernel adafactor[]{reduce("aten::linalg_vector_norm", parameter, scalar),
-                                              item(),
-                                              reduce("aten::linalg_vector_norm", parameter, row_means).of(matrices),
-                                              each("aten::pow_", 1).of(row_means).of(matrices),
-                                              each("aten::div_", 1).of(row_means).of(matrices),
-                                              each("aten::lerp_", 2).of(row_means).of(matrices),
-                                              reduce("aten::linalg_vector_norm", parameter, column_means).of(matrices),
-                                              each("aten::pow_", 1).of(column_means).of(matrices),
-                                              each("aten::div_", 1).of(column_means).of(matrices),
-                                              each("aten::lerp_", 2).of(column_means).of(matrices),
-                                              {.name = "aten::mm",
-                                               .kind = torch_kernel_kind::product,
-                                               .call = optimizer_call::per_parameter,
-                                               .reads = 1,
-                                               .read_extent = means,
-                                               .subset = matrices},
-                                              reduce("aten::mean", row_means, scalar).of(matrices),
-                                              function_of_scalar("aten::clamp_").of(matrices),
-                                              each("aten::div_", 1, strided).of(matrices),
-                                              each("aten::mul", 1).of(vectors),
-                                              each("aten::lerp_", 2).of(vectors),
-                                              each("aten::copy_", 1, torch_kernel_kind::copy_contiguous).of(vectors),
-                                              each("aten::clamp_", 1),
-                                              each("aten::rsqrt_", 1),
-                                              each("aten::mul_", 2),
-                                              reduce("aten::linalg_vector_norm", parameter, scalar),
-                                              item(),
-                                              each("aten::add_", 2)};
+inline constexpr optimizer_kernel adafactor[]{
+    reduce("aten::linalg_vector_norm", parameter, scalar),
+    item(),
+    reduce("aten::linalg_vector_norm", parameter, row_means).limited_to(matrices),
+    elementwise("aten::pow_", 1).sized(row_means).limited_to(matrices),
+    elementwise("aten::div_", 1).sized(row_means).limited_to(matrices),
+    elementwise("aten::lerp_", 2).sized(row_means).limited_to(matrices),
+    reduce("aten::linalg_vector_norm", parameter, column_means).limited_to(matrices),
+    elementwise("aten::pow_", 1).sized(column_means).limited_to(matrices),
+    elementwise("aten::div_", 1).sized(column_means).limited_to(matrices),
+    elementwise("aten::lerp_", 2).sized(column_means).limited_to(matrices),
+    {.name = "aten::mm",
+     .kind = torch_kernel_kind::product,
+     .call = optimizer_call::per_parameter,
+     .reads = 1,
+     .read_extent = means,
+     .subset = matrices},
+    reduce("aten::mean", row_means, scalar).limited_to(matrices),
+    function_of_scalar("aten::clamp_").limited_to(matrices),
+    elementwise("aten::div_", 1, strided).limited_to(matrices),
+    elementwise("aten::mul", 1).limited_to(vectors),
+    elementwise("aten::lerp_", 2).limited_to(vectors),
+    elementwise("aten::copy_", 1, torch_kernel_kind::copy_contiguous).limited_to(vectors),
+    elementwise("aten::clamp_", 1),
+    elementwise("aten::rsqrt_", 1),
+    elementwise("aten::mul_", 2),
+    reduce("aten::linalg_vector_norm", parameter, scalar),
+    item(),
+    elementwise("aten::add_", 2)};
 
 // Gradients and parameters of 16 bits are cast. Source: transformers/optimization.py, `Adafactor.step`.
 inline constexpr optimizer_kernel adafactor_transformers[]{
     cast_16_bit(own, float32),
     cast_16_bit(own, float32),
-    reduce("aten::linalg_vector_norm", parameter, scalar).in(float32),
-    function_of_scalar("aten::div").in(float32),
-    function_of_scalar("aten::gt").in(float32),
-    item().in(float32),
-    function_of_scalar("aten::mul").in(float32),
-    each("aten::pow", 1).in(float32),
-    each("aten::add", 1).in(float32),
-    each("aten::mul_", 1).of(row_means).of(matrices).in(float32),
-    reduce("aten::mean", parameter, row_means).of(matrices).in(float32),
-    each("aten::add_", 2).of(row_means).of(matrices).in(float32),
-    each("aten::mul_", 1).of(column_means).of(matrices).in(float32),
-    reduce("aten::mean", parameter, column_means).of(matrices).in(float32),
-    each("aten::add_", 2).of(column_means).of(matrices).in(float32),
-    reduce("aten::mean", row_means, scalar).of(matrices).in(float32),
-    each("aten::div", 1).of(row_means).of(matrices).in(float32),
-    each("aten::rsqrt_", 1).of(row_means).of(matrices).in(float32),
-    each("aten::rsqrt", 1).of(column_means).of(matrices).in(float32),
+    reduce("aten::linalg_vector_norm", parameter, scalar).typed(float32),
+    function_of_scalar("aten::div").typed(float32),
+    function_of_scalar("aten::gt").typed(float32),
+    item().typed(float32),
+    function_of_scalar("aten::mul").typed(float32),
+    elementwise("aten::pow", 1).typed(float32),
+    elementwise("aten::add", 1).typed(float32),
+    elementwise("aten::mul_", 1).sized(row_means).limited_to(matrices).typed(float32),
+    reduce("aten::mean", parameter, row_means).limited_to(matrices).typed(float32),
+    elementwise("aten::add_", 2).sized(row_means).limited_to(matrices).typed(float32),
+    elementwise("aten::mul_", 1).sized(column_means).limited_to(matrices).typed(float32),
+    reduce("aten::mean", parameter, column_means).limited_to(matrices).typed(float32),
+    elementwise("aten::add_", 2).sized(column_means).limited_to(matrices).typed(float32),
+    reduce("aten::mean", row_means, scalar).limited_to(matrices).typed(float32),
+    elementwise("aten::div", 1).sized(row_means).limited_to(matrices).typed(float32),
+    elementwise("aten::rsqrt_", 1).sized(row_means).limited_to(matrices).typed(float32),
+    elementwise("aten::rsqrt", 1).sized(column_means).limited_to(matrices).typed(float32),
     {.name = "aten::mul",
      .kind = strided,
      .call = optimizer_call::per_parameter,
@@ -312,37 +319,37 @@ inline constexpr optimizer_kernel adafactor_transformers[]{
      .read_type = float32,
      .write_type = float32,
      .subset = matrices},
-    each("aten::mul_", 1).of(vectors).in(float32),
-    each("aten::add_", 2).of(vectors).in(float32),
-    each("aten::rsqrt", 1).of(vectors).in(float32),
-    each("aten::mul_", 2).in(float32),
-    reduce("aten::linalg_vector_norm", parameter, scalar).in(float32),
-    function_of_scalar("aten::div").in(float32),
-    function_of_scalar("aten::div").in(float32),
-    function_of_scalar("aten::clamp_").in(float32),
-    each("aten::div_", 1, strided).in(float32),
-    each("aten::mul_", 1, strided).in(float32),
-    each("aten::neg", 1).in(float32),
-    each("aten::add_", 2).in(float32),
+    elementwise("aten::mul_", 1).limited_to(vectors).typed(float32),
+    elementwise("aten::add_", 2).limited_to(vectors).typed(float32),
+    elementwise("aten::rsqrt", 1).limited_to(vectors).typed(float32),
+    elementwise("aten::mul_", 2).typed(float32),
+    reduce("aten::linalg_vector_norm", parameter, scalar).typed(float32),
+    function_of_scalar("aten::div").typed(float32),
+    function_of_scalar("aten::div").typed(float32),
+    function_of_scalar("aten::clamp_").typed(float32),
+    elementwise("aten::div_", 1, strided).typed(float32),
+    elementwise("aten::mul_", 1, strided).typed(float32),
+    elementwise("aten::neg", 1).typed(float32),
+    elementwise("aten::add_", 2).typed(float32),
     cast_16_bit(float32, own)};
 
 // Source: lion_pytorch/lion_pytorch.py, `update_fn`.
 inline constexpr optimizer_kernel lion[]{
-    each("aten::mul_", 1), each("aten::copy_", 1, torch_kernel_kind::copy_contiguous),
-    each("aten::mul_", 1), each("aten::add", 2),
-    each("aten::sgn_", 1), each("aten::add_", 2),
-    each("aten::mul_", 1), each("aten::add_", 2)};
+    elementwise("aten::mul_", 1), elementwise("aten::copy_", 1, torch_kernel_kind::copy_contiguous),
+    elementwise("aten::mul_", 1), elementwise("aten::add", 2),
+    elementwise("aten::sgn_", 1), elementwise("aten::add_", 2),
+    elementwise("aten::mul_", 1), elementwise("aten::add_", 2)};
 
 // Source: torch_optimizer/lamb.py, `step`.
-inline constexpr optimizer_kernel lamb[]{each("aten::mul_", 1),
-                                         each("aten::add_", 2),
-                                         each("aten::mul_", 1),
-                                         each("aten::addcmul_", 2),
+inline constexpr optimizer_kernel lamb[]{elementwise("aten::mul_", 1),
+                                         elementwise("aten::add_", 2),
+                                         elementwise("aten::mul_", 1),
+                                         elementwise("aten::addcmul_", 2),
                                          reduce("aten::linalg_vector_norm", parameter, scalar),
                                          function_of_scalar("aten::clamp"),
-                                         each("aten::sqrt", 1),
-                                         each("aten::add", 1),
-                                         each("aten::div", 2),
+                                         elementwise("aten::sqrt", 1),
+                                         elementwise("aten::add", 1),
+                                         elementwise("aten::div", 2),
                                          reduce("aten::linalg_vector_norm", parameter, scalar),
                                          function_of_scalar("aten::eq"),
                                          item(),
@@ -351,71 +358,74 @@ inline constexpr optimizer_kernel lamb[]{each("aten::mul_", 1),
                                          function_of_scalar("aten::div"),
                                          function_of_scalar("aten::mul"),
                                          item(),
-                                         each("aten::add_", 2)};
+                                         elementwise("aten::add_", 2)};
 
 // Source: torch/optim/_muon.py, `_single_tensor_muon`, `_zeropower_via_newtonschulz`; AdamW for all other parameters.
 inline constexpr optimizer_kernel muon[]{
-    each("aten::lerp_", 2).of(layer_matrices),
-    each("aten::lerp", 2).of(layer_matrices),
-    cast(own, bfloat16).of(layer_matrices),
-    reduce("aten::linalg_vector_norm", parameter, scalar).of(layer_matrices).in(bfloat16),
-    function_of_scalar("aten::clamp").of(layer_matrices).in(bfloat16),
-    each("aten::div_", 1, strided).of(layer_matrices).in(bfloat16),
+    elementwise("aten::lerp_", 2).limited_to(layer_matrices),
+    elementwise("aten::lerp", 2).limited_to(layer_matrices),
+    cast(own, bfloat16).limited_to(layer_matrices),
+    reduce("aten::linalg_vector_norm", parameter, scalar).limited_to(layer_matrices).typed(bfloat16),
+    function_of_scalar("aten::clamp").limited_to(layer_matrices).typed(bfloat16),
+    elementwise("aten::div_", 1, strided).limited_to(layer_matrices).typed(bfloat16),
     product("aten::mm"),
     product("aten::addmm", true),
     product("aten::addmm", true),
-    each("aten::mul_", 1).of(layer_matrices),
-    each("aten::add_", 1, torch_kernel_kind::elementwise_cast).of(layer_matrices).with(parameter, bfloat16),
-    foreach ("aten::_foreach_mul_", 1, 1).of(others),
-    foreach ("aten::_foreach_lerp_", 2, 2).of(others),
-    foreach ("aten::_foreach_mul_", 1, 1).of(others),
-    foreach ("aten::_foreach_addcmul_", 3, 2).of(others),
-    foreach ("aten::_foreach_sqrt", 2, 1).of(others),
-    foreach_scalars("aten::_foreach_div_", 1, 1).of(others),
-    foreach ("aten::_foreach_add_", 1, 1).of(others),
-    foreach_scalars("aten::_foreach_addcdiv_", 3, 3).of(others)};
+    elementwise("aten::mul_", 1).limited_to(layer_matrices),
+    elementwise("aten::add_", 1, torch_kernel_kind::elementwise_cast)
+        .limited_to(layer_matrices)
+        .with_operand(parameter, bfloat16),
+    multi_tensor("aten::_foreach_mul_", 1, 1).limited_to(others),
+    multi_tensor("aten::_foreach_lerp_", 2, 2).limited_to(others),
+    multi_tensor("aten::_foreach_mul_", 1, 1).limited_to(others),
+    multi_tensor("aten::_foreach_addcmul_", 3, 2).limited_to(others),
+    multi_tensor("aten::_foreach_sqrt", 2, 1).limited_to(others),
+    foreach_scalars("aten::_foreach_div_", 1, 1).limited_to(others),
+    multi_tensor("aten::_foreach_add_", 1, 1).limited_to(others),
+    foreach_scalars("aten::_foreach_addcdiv_", 3, 3).limited_to(others)};
 
 // A step without a new projection. Source: galore_torch/{adamw,galore_projector}.py.
 inline constexpr optimizer_kernel galore[]{product("aten::mm"),
-                                           each("aten::mul_", 1).of(projected),
-                                           each("aten::add_", 2).of(projected),
-                                           each("aten::mul_", 1).of(projected),
-                                           each("aten::addcmul_", 2).of(projected),
-                                           each("aten::sqrt", 1).of(projected),
-                                           each("aten::add_", 1).of(projected),
-                                           each("aten::div", 2).of(projected),
+                                           elementwise("aten::mul_", 1).sized(projected),
+                                           elementwise("aten::add_", 2).sized(projected),
+                                           elementwise("aten::mul_", 1).sized(projected),
+                                           elementwise("aten::addcmul_", 2).sized(projected),
+                                           elementwise("aten::sqrt", 1).sized(projected),
+                                           elementwise("aten::add_", 1).sized(projected),
+                                           elementwise("aten::div", 2).sized(projected),
                                            product("aten::mm"),
-                                           each("aten::mul", 1).of(layer_matrices),
-                                           each("aten::add_", 2)};
+                                           elementwise("aten::mul", 1).limited_to(layer_matrices),
+                                           elementwise("aten::add_", 2)};
 
 // A step without a new projection, whose norm reaches its limit. Source: apollo_torch/{apollo,random_projector}.py.
-inline constexpr optimizer_kernel apollo[]{product("aten::mm"),
-                                           each("aten::mul_", 1).of(projected),
-                                           each("aten::add_", 2).of(projected),
-                                           each("aten::mul_", 1).of(projected),
-                                           each("aten::addcmul_", 2).of(projected),
-                                           each("aten::sqrt", 1).of(projected),
-                                           each("aten::add_", 1).of(projected),
-                                           each("aten::div", 2).of(projected),
-                                           reduce("aten::linalg_vector_norm", projected, channels).of(layer_matrices),
-                                           reduce("aten::linalg_vector_norm", projected, channels).of(layer_matrices),
-                                           each("aten::add", 1).of(channels).of(layer_matrices),
-                                           each("aten::div", 2).of(channels).of(layer_matrices),
-                                           each("aten::mul", 1, strided).of(layer_matrices).with(channels),
-                                           reduce("aten::linalg_vector_norm", parameter, scalar).of(layer_matrices),
-                                           function_of_scalar("aten::add").of(layer_matrices),
-                                           function_of_scalar("aten::div").of(layer_matrices),
-                                           function_of_scalar("aten::lt").of(layer_matrices),
-                                           item().of(layer_matrices),
-                                           function_of_scalar("aten::div").of(layer_matrices),
-                                           each("aten::div", 1, strided).of(layer_matrices),
-                                           function_of_scalar("aten::div").of(layer_matrices),
-                                           each("aten::mul_", 1).of(layer_matrices),
-                                           each("aten::add_", 2)};
+inline constexpr optimizer_kernel apollo[]{
+    product("aten::mm"),
+    elementwise("aten::mul_", 1).sized(projected),
+    elementwise("aten::add_", 2).sized(projected),
+    elementwise("aten::mul_", 1).sized(projected),
+    elementwise("aten::addcmul_", 2).sized(projected),
+    elementwise("aten::sqrt", 1).sized(projected),
+    elementwise("aten::add_", 1).sized(projected),
+    elementwise("aten::div", 2).sized(projected),
+    reduce("aten::linalg_vector_norm", projected, channels).limited_to(layer_matrices),
+    reduce("aten::linalg_vector_norm", projected, channels).limited_to(layer_matrices),
+    elementwise("aten::add", 1).sized(channels).limited_to(layer_matrices),
+    elementwise("aten::div", 2).sized(channels).limited_to(layer_matrices),
+    elementwise("aten::mul", 1, strided).limited_to(layer_matrices).with_operand(channels),
+    reduce("aten::linalg_vector_norm", parameter, scalar).limited_to(layer_matrices),
+    function_of_scalar("aten::add").limited_to(layer_matrices),
+    function_of_scalar("aten::div").limited_to(layer_matrices),
+    function_of_scalar("aten::lt").limited_to(layer_matrices),
+    item().limited_to(layer_matrices),
+    function_of_scalar("aten::div").limited_to(layer_matrices),
+    elementwise("aten::div", 1, strided).limited_to(layer_matrices),
+    function_of_scalar("aten::div").limited_to(layer_matrices),
+    elementwise("aten::mul_", 1).limited_to(layer_matrices),
+    elementwise("aten::add_", 2)};
 
 // Source: lomo_optim/lomo.py, `Lomo.fuse_update`.
 inline constexpr optimizer_kernel lomo[]{cast_16_bit(own, float32), cast_16_bit(own, float32),
-                                         each("aten::add_", 2).in(float32), cast_16_bit(float32, own)};
+                                         elementwise("aten::add_", 2).typed(float32), cast_16_bit(float32, own)};
 
 // Source: bitsandbytes/functional.py, `optimizer_update_8bit_blockwise`.
 inline constexpr optimizer_kernel adamw8bit[]{{.name = "bitsandbytes::optimizer_update_8bit_blockwise",

@@ -142,7 +142,7 @@ private:
     return out;
 }
 
-/// Whether a key projection has no value projection beside it.
+/// Whether a key projection has no value projection in its module.
 [[nodiscard]] LLMCOST_INLINE bool is_key_without_value(const rank_parameter& p,
                                                        const std::vector<rank_parameter>& parameters) {
     constexpr std::string_view key = "k_proj.weight", value = "v_proj.weight";

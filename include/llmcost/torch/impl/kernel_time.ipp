@@ -69,7 +69,7 @@ inline constexpr double microsecond = 1e-6;
 ///     seconds = launch + hypot(iterations · latency, bytes / bandwidth)
 ///
 /// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh, `kBlockSize`, `kILP`; constants: the optimizer steps of
-/// tests/torch/h200_steps.csv.
+/// tests/torch/h200_steps.jsonl.gz.
 [[nodiscard]] LLMCOST_INLINE double multi_tensor_seconds(const device& d, const torch_kernel& k) {
     constexpr double launch = 1.5 * microsecond, latency = 0.55 * microsecond, bandwidth = 0.86;
     constexpr std::int64_t elements_per_iteration = 512 * 4;
@@ -84,7 +84,7 @@ inline constexpr double microsecond = 1e-6;
 /// over keys of 64 bits, and sums the rows of equal indices in segments.
 ///
 /// Source: aten/src/ATen/native/cuda/Embedding.cu, `embedding_dense_backward_cuda`, and EmbeddingBackwardKernel.cu;
-/// constants: tests/torch/h200_steps.csv.
+/// constants: tests/torch/h200_steps.jsonl.gz.
 [[nodiscard]] LLMCOST_INLINE double embedding_backward_seconds(const device& d, const torch_kernel& k) {
     constexpr std::int64_t max_unsorted_indices = 3072, rows_per_iteration = 16;
     constexpr double iteration = 0.77 * microsecond, sort = 60 * microsecond, elements_per_cycle = 0.27;
@@ -159,7 +159,7 @@ struct attention_sizes {
 /// the keys of its queries one tile after another.
 ///
 /// Source: aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_forward.h; constants:
-/// tests/torch/h200_steps.csv.
+/// tests/torch/h200_steps.jsonl.gz.
 [[nodiscard]] LLMCOST_INLINE double efficient_attention_seconds(const device& d, const torch_kernel& k) {
     constexpr std::int64_t side = 64;
     constexpr double efficiency = 0.20, products_per_product = 3, blocks_per_unit = 2, latency = 5 * microsecond,

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the device time of `llmcost latency --engine torch` with recorded steps of PyTorch, and print the table of
+docs/latency-pytorch.md.
+
+    python tests/oracle/torch_time.py LLMCOST [--steps] [--operators]
+
+--steps: one line per step. --operators: the operators with the largest differences.
+
+Recordings: tests/torch/h200_steps.jsonl.gz (the constants are fitted to its training steps) and
+tests/memory/h100_runs.jsonl.gz (not fitted). `device_ms`: sum of the durations of all kernels under PyTorch's profiler.
+"""
+import argparse
+import collections
+import gzip
+import json
+import pathlib
+import subprocess
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+OPTIMIZERS = {"adamw": "adamw", "sgd": "sgd", "fused": "adamw:fused", "adafactor": "adafactor",
+              "adafactor_transformers": "adafactor:transformers"}
+CLASSES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM", "gpt2": "GPT2LMHeadModel", "opt": "OPTForCausalLM",
+           "vit": "ViTForImageClassification", "bert": "BertForMaskedLM", "gemma2": "Gemma2ForCausalLM"}
+# parts of the reference that the kernel list does not contain (docs/latency-pytorch.md, "Limits")
+LIMITS = ("mamba2", "recurrent_gemma", "qwen3_moe float32")
+
+
+def records(path):
+    with gzip.open(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def arguments(row, device, folder):
+    """The command line of a recorded step."""
+    config = row.get("config")
+    if config:
+        config = dict(config)
+        config.setdefault("architectures", [CLASSES.get(config["model_type"], "")])
+        path = pathlib.Path(folder) / "config.json"
+        path.write_text(json.dumps(config))
+        args = ["--config", str(path)]
+    else:
+        args = ["--model", "torchvision/" + row["name"].split()[0]]
+    args += ["--batch", str(row["batch"]), "--device", device, "--engine", "torch", "--format", "json"]
+    task = row.get("task", "lm" if config and not row.get("image") else "image")
+    if task == "image":
+        side = row.get("sequence") if device.startswith("h100") else 224
+        args += ["--image", f"{side}x{side}"]
+    elif task == "speech":
+        args += ["--sequence", str(row["target"])]
+    elif task == "seq2seq":
+        args += ["--sequence", str(row["target"]), "--encoder-sequence", str(row["sequence"])]
+    else:
+        args += ["--sequence", str(row["sequence"])] + (["--past", str(row["past"])] if row.get("past") else [])
+    if row.get("attn") in ("eager", "sdpa"):
+        args += ["--attention-implementation", row["attn"]]
+    is_half = "bfloat16" in row.get("dtype", "float32")
+    args += ["--precision", "bf16-mixed" if row.get("mixed") else "bf16" if is_half else "fp32"]
+    if row["kind"] == "train":
+        args += ["--training", "--optimizer", OPTIMIZERS[row.get("optim") or "adamw"]]
+        args += ["--recompute", "full"] if row.get("recompute") else []
+        args += ["--adapter", f"lora:r={row['lora']},targets=all-linear"] if row.get("lora") else []
+    return args, task
+
+
+def group_of(row, device, task):
+    name = device.split("_")[0].upper()
+    if row["kind"] == "train":
+        kind = "training of convolutional networks and image models" if task == "image" else "training of language models"
+        if device == "h200" and row.get("config"):
+            kind = "training of language models"
+    else:
+        kind = "forward pass of image models" if task == "image" else "forward pass of language models"
+    return f"{name}, {kind}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("llmcost")
+    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--operators", action="store_true")
+    options = parser.parse_args()
+    groups, operators = collections.defaultdict(list), collections.defaultdict(lambda: [0.0, 0.0])
+    for device, path in (("h200", TESTS / "torch/h200_steps.jsonl.gz"), ("h100_sxm", TESTS / "memory/h100_runs.jsonl.gz")):
+        for row in records(path):
+            if row.get("kind") not in ("train", "infer", "vision"):
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                args, task = arguments(row, device, folder)
+                run = subprocess.run([options.llmcost, "latency", *args], capture_output=True, text=True)
+            try:
+                step = json.loads(run.stdout)
+            except ValueError:
+                print(f"no answer: {row['name']}: {run.stderr.strip().splitlines()[-1]}")
+                continue
+            error = 1e3 * step["device_seconds"] / row["device_ms"] - 1
+            is_limit = row["name"].startswith(LIMITS)
+            groups[group_of(row, device, task) + (" (known limits)" if is_limit else "")].append(abs(error))
+            if options.steps:
+                print(f"{row['kind']:6s} {row['name']:58s} recorded {row['device_ms']:8.2f} ms  "
+                      f"predicted {1e3 * step['device_seconds']:8.2f} ms  {error:+6.1%}")
+            for name, _, _, microseconds in row["ops"]:
+                operators[name][0] += microseconds
+            for kernel in step["kernels"]:
+                operators[kernel["operator"]][1] += 1e6 * kernel["calls"] * kernel["seconds"]
+    if options.operators:
+        for name, (recorded, predicted) in sorted(operators.items(), key=lambda o: -abs(o[1][0] - o[1][1]))[:30]:
+            print(f"{name:46s} recorded {recorded / 1e3:9.1f} ms  predicted {predicted / 1e3:9.1f} ms")
+    print("| group | steps | median error | 90th percentile |\n|---|---|---|---|")
+    for group, errors in groups.items():
+        errors.sort()
+        print(f"| {group} | {len(errors)} | {errors[len(errors) // 2]:.1%} | {errors[int(.9 * (len(errors) - 1))]:.1%} |")
+
+
+if __name__ == "__main__":
+    main()
