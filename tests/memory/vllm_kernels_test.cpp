@@ -138,8 +138,9 @@ TEST_CASE("the default utilization is 0.92 since vLLM 0.20") {
     CHECK(profile_with_defaults(profile, "0.20.0", 0, "").gpu_memory_utilization == 0.92);
 }
 
-// "Model loading took" with one MI300X and vLLM 0.13.0: 79.29 GiB of Qwen3-VL-30B-A3B-Instruct, 58.23 GiB with an H200.
-// 8 devices and vLLM 0.11.2: 126.72 GiB of Llama 4 Maverick, 93.79 GiB with H200 (vllm-memory-estimator@8b0e21d)
+// "Model loading took" of Qwen3-VL-30B-A3B-Instruct with vLLM 0.13.0 is 79.29 GiB on one MI300X, 58.23 GiB on an H200.
+// That of Llama 4 Maverick with vLLM 0.11.2 is 126.72 GiB on 8 MI300X, 93.79 GiB on 8 H200
+// (vllm-memory-estimator@8b0e21d).
 TEST_CASE("experts on ROCm have padded rows and blocks that the allocator cannot reuse") {
     const auto padding = [](std::int64_t num_layers, std::int64_t hidden, std::int64_t intermediate,
                             std::int64_t num_devices) {
