@@ -62,4 +62,16 @@ TEST_CASE("frozen parameters and buffers are those of the reference") {
     CHECK(num_checked == 787);
 }
 
+// Bytes of the parameters of a model in bfloat16 whose class keeps parameters in float32
+// (`_keep_in_fp32_modules_strict`): decays and convolutions of Bailing Hybrid, routers of Beam.
+TEST_CASE("parameters that are kept in float32 have four bytes per element") {
+    const auto parameter_bytes = [](const std::string& name) {
+        const config_document document = read_config_file(LLMCOST_TEST_DIR "/golden/" + name + ".json");
+        const model m = document.read_with([](config_view root) { return parts::registry.read(root); });
+        return run_step(m, dtype::bfloat16).memory.peak.bytes[memory_category::parameters];
+    };
+    CHECK(parameter_bytes("variant__bailing_hybrid_small") == 222'788);
+    CHECK(parameter_bytes("variant__beam_mixed") == 322'440);
+}
+
 }  // namespace llmcost

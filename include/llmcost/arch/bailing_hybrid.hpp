@@ -33,7 +33,7 @@ struct forget_gate {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return {prefix, "ForgetGate"}; }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const tensor a_log = t.param("A_log", {heads}), bias = t.param("dt_bias", {heads * dim});
+        const tensor a_log = t.float32_param("A_log", {heads}), bias = t.float32_param("dt_bias", {heads * dim});
         const tensor f = t.to(t.call("f_proj", linear{width, heads * dim}, x), dtype::float32);
         const tensor g = t.add(f.view({x.dim(0), x.dim(1), heads, dim}), bias.view({1, 1, heads, dim}));
         const tensor rate = t.exp(a_log).view({1, 1, heads, 1});
@@ -62,7 +62,8 @@ constexpr tensor recurrent_block(const layer_context& ctx, trace& t, const tenso
                                             family[conv_kernel],
                                             ctx.config.hidden_act,
                                             ctx.spec.class_prefix,
-                                            {width, heads, dim, family[bounds_gate] != 0, ctx.spec.class_prefix}};
+                                            {width, heads, dim, family[bounds_gate] != 0, ctx.spec.class_prefix},
+                                            true};
     return t.call(ctx.spec.names.recurrent_block, layer, x);
 }
 

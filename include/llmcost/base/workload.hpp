@@ -55,6 +55,8 @@ struct workload {
     bool recomputes_layers = false;   ///< training: the model checkpoints its layers (`gradient_checkpointing`)
     bool is_train_mode =
         false;  ///< training: modules are in training mode (`model.train()`), where some choose at random
+    /// parameters that Transformers' `from_pretrained` keeps in float32 are in float32
+    bool keeps_float32_parameters = false;
     attention_implementation implementation = attention_implementation::eager;
 
     /// Whether autocast follows the lists of CUDA devices.

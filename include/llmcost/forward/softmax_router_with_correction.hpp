@@ -23,7 +23,7 @@ struct router_statics {
     constexpr tensor forward(trace& t, const tensor& scores) const {
         const std::int64_t n = ctx.config.moe.num_experts;
         workload in_float32 = t.load();
-        in_float32.activations = dtype::float32;
+        if (in_float32.keeps_float32_parameters) in_float32.activations = dtype::float32;
         const trace::workload_guard typed{t, in_float32};
         return t.add(scores, t.frozen_parameter("e_score_correction_bias", {1, n}).view({n}));
     }
@@ -42,7 +42,8 @@ struct softmax_router_with_correction {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
-        const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
+        tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
+        weight.type = dtype::float32;  // independent of the model's dtype
         const tensor logits = t.linear(t.to(tokens, dtype::float32), weight);
         t.record_router_logits(logits);
         const tensor scores = t.softmax(logits);

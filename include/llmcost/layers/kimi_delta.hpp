@@ -165,6 +165,7 @@ struct kimi_delta_attention {
     activation act;
     literal prefix;
     Gates gates;
+    bool has_float32_convolution = false;  ///< the convolution is computed in float32, the type of its weights
 
     static constexpr role module_role = role::mixer;
     static constexpr bool is_leaf = false;
@@ -174,8 +175,16 @@ struct kimi_delta_attention {
         const auto projected = [&](literal name) { return t.call(name, linear{width, all}, x); };
         const tensor q = projected("q_proj"), k = projected("k_proj");
         const tensor qkv = t.cat({q, k, projected("v_proj")}, -1).transpose(1, 2);
-        const convolution_weights kernel = declare_conv_weights(t, "conv1d", 3 * all, conv_kernel, false);
-        const tensor mixed = causal_convolution(t, qkv, kernel, act).transpose(1, 2);
+        workload conv_workload = t.load();
+        const bool converts = has_float32_convolution && conv_workload.keeps_float32_parameters;
+        if (converts) conv_workload.activations = dtype::float32;
+        tensor mixed;
+        {
+            const trace::workload_guard typed{t, conv_workload};
+            const convolution_weights kernel = declare_conv_weights(t, "conv1d", 3 * all, conv_kernel, false);
+            mixed = causal_convolution(t, converts ? t.to(qkv, dtype::float32) : qkv, kernel, act);
+        }
+        mixed = t.to(mixed, x.type).transpose(1, 2);
         kimi_delta::inputs in;
         in.query = in.key = in.value_ = mixed.slice(-1, all).view({batch, sequence, heads, head_dim});
         in.decay = gates.decay(t, x);

@@ -193,10 +193,11 @@ public:
                                      : frozen_parameter(name, sizes, used, total_parts);
         return policy_->transform_parameter(*this, name, weight, false);
     }
-    /// Declares a parameter that is in float32, whatever the type of the weights.
+    /// Declares a parameter that `from_pretrained` keeps in float32, whatever the type of the weights.
     ///
     /// Source: transformers/modeling_utils.py, `_keep_in_fp32_modules_strict`.
     constexpr tensor float32_param(literal name, shape sizes) {
+        if (!load().keeps_float32_parameters) return param(name, sizes);
         workload in_float32 = load();
         in_float32.activations = dtype::float32;
         const workload_guard typed{recorder_, in_float32};

@@ -64,6 +64,7 @@ namespace llmcost {
                                                        training_run& run, bool records_operands) {
     load.training = true;
     load.is_train_mode = true;
+    load.keeps_float32_parameters = true;
     load.recomputes_layers = plan.schedule.recompute == recompute_mode::full;
     if (plan.loss == training_loss::fused) load.head = logits::none;
     const storage_types types = storage_types_of(m, load);
