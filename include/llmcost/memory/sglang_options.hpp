@@ -29,6 +29,8 @@ struct sglang_options {
     std::int64_t page_size = 1;             ///< `--page-size`: tokens per page
     double swa_full_tokens_ratio = 0.8;     ///< `--swa-full-tokens-ratio`: tokens of sliding layers per token
     double mamba_full_memory_ratio = 0.9;   ///< `--mamba-full-memory-ratio`: memory of states per memory of tokens
+    std::int64_t vision_layers = 0;         ///< layers that SGLang assumes of a vision encoder; 0: those of the model
+    std::int64_t vision_hidden_size = 0;    ///< width that SGLang assumes of a vision encoder; 0: that of the model
     bool has_radix_cache = true;            ///< false: `--disable-radix-cache`
     engine_version_number version{.numbers = {0, 5, 23}};
 };

@@ -336,7 +336,8 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
         memory.kv_cache_bytes = memory.kv_cache_bytes * size / all;
         if (!s.pool) memory.kv_cache_allocated_bytes = memory.kv_cache_allocated_bytes * size / all;
     }
-    if (engine_.has_token_pools && memory.kv_cache_bytes != count{}) {
+    const bool has_encoder = shard_.config.encoder.num_hidden_layers > 0;
+    if (engine_.has_token_pools && !has_encoder && memory.kv_cache_bytes != count{}) {
         const sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
         memory.kv_cache_allocated_bytes =
             count(load.batch) * layout.request_bytes(load.past + load.sequence, engine_.max_num_batched_tokens);
@@ -381,7 +382,9 @@ LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& lo
                                                               std::uint64_t device_bytes) const {
     if (engine_.has_token_pools) {
         const sglang_pools pools = token_pools(load, stage, device_bytes);
-        if (pools.kv_bytes == count{} && pools.mamba_bytes == count{}) return {};
+        // pools of encoder-decoders, and of models without attention, are not described
+        const bool has_encoder = shard_.config.encoder.num_hidden_layers > 0;
+        if (has_encoder || pools.kv_bytes == count{}) return {};
         kv_cache_capacity capacity;
         capacity.bytes = pools.kv_bytes + pools.mamba_bytes;
         capacity.num_tokens = pools.max_total_num_tokens;

@@ -88,9 +88,12 @@ template <std::size_t N>
 /// What a vision encoder multiplies the fraction by.
 ///
 /// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, `adjust_mem_fraction_for_vlm`.
-[[nodiscard]] LLMCOST_INLINE double vision_factor(const model_config& vision) {
+[[nodiscard]] LLMCOST_INLINE double vision_factor(const model_config& vision, const sglang_options& options) {
     constexpr double base_factor = 0.95, sensitivity = 0.1, baseline = 24.0 * 1024 * 1024;
-    const auto layers = static_cast<double>(vision.num_hidden_layers), hidden = static_cast<double>(vision.hidden_size);
+    const auto layers =
+        static_cast<double>(options.vision_layers > 0 ? options.vision_layers : vision.num_hidden_layers);
+    const auto hidden =
+        static_cast<double>(options.vision_hidden_size > 0 ? options.vision_hidden_size : vision.hidden_size);
     return base_factor * std::clamp(1 - sensitivity * (layers * hidden * hidden / baseline - 1), 0.8, 1.05);
 }
 
@@ -176,7 +179,7 @@ LLMCOST_INLINE sglang_defaults sglang_defaults_of(const model& m, const sglang_o
     out.mem_fraction_static = std::max(0.0, detail::three_digits((device_mib - reserve) / device_mib));
     const model_config* const vision = detail::vision_encoder_of(m);
     if (vision != nullptr && options.version >= vision_reserve)
-        out.mem_fraction_static *= detail::vision_factor(*vision);
+        out.mem_fraction_static *= detail::vision_factor(*vision, options);
     return out;
 }
 

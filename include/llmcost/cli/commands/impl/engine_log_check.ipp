@@ -23,6 +23,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/commands/memory.hpp>
+#include <llmcost/cli/commands/sglang_request.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -315,6 +316,7 @@ LLMCOST_INLINE command_output run_engine_log_check(const arguments& args, const 
     memory_request request = detail::parse_memory_request(memory_args);
     const parsed_model read = detail::read_model_of_log(log, memory_args, io);
     complete_workload(read.subject, memory_args, load);
+    if (request.profile.has_token_pools) detail::set_vision_sizes(read.found.document, request.profile.sglang);
     request.sharding = parse_sharding(memory_args, read.subject);
     request.draft_model = detail::read_draft_model(memory_args, io);
     check_workload(read.subject, {.base_workload = load});

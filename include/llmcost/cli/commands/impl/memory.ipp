@@ -389,6 +389,7 @@ LLMCOST_INLINE command_output run_memory_on_devices(const arguments& args, const
         const parsed_model read = repeated.read(one, repeated);
         complete_workload(read.subject, one, load);
         request.profile = profile_for_model(request.profile, one, read.subject, load);
+        if (request.profile.has_token_pools) set_vision_sizes(read.found.document, request.profile.sglang);
         request.sharding = parse_sharding(one, read.subject);
         request.draft_model = read_draft_model(one, repeated);
         check_workload(read.subject, {.base_workload = load});
@@ -417,6 +418,7 @@ LLMCOST_INLINE command_output run_memory(const arguments& args, const program& i
     const parsed_model read = io.read(args, io);
     complete_workload(read.subject, args, load);
     request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
+    if (request.profile.has_token_pools) detail::set_vision_sizes(read.found.document, request.profile.sglang);
     request.sharding = parse_sharding(args, read.subject);
     request.draft_model = detail::read_draft_model(args, io);
     check_workload(read.subject, {.base_workload = load});
