@@ -68,8 +68,9 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     project_to_heads(t, x, ctx.config.hidden_size, ctx.config.num_attention_heads, {}, q, k, v);
     q = t.mul_scalar(q);
     if (places_of(ctx) == places::rotary) {
-        q = apply_rotary(ctx, t, q);
-        k = apply_rotary(ctx, t, k);
+        const tensor cos = ctx.inputs->cos.unsqueeze(1), sin = ctx.inputs->sin.unsqueeze(1);
+        q = rotate_in_float32(t, q, cos, sin);
+        k = rotate_in_float32(t, k, cos, sin);
     }
     const tensor mixed = attention_forward(t, q, k, v, ctx.inputs->pattern, {.has_float32_softmax = false});
     return t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1}));

@@ -83,6 +83,7 @@ inline constexpr model_spec esmc = [](model_spec spec) {
     spec.prepare_inputs = bidirectional_with_rotary;
     spec.decoder_layer = esmc_detail::decoder_layer;
     spec.attention = esmc_detail::attention;
+    spec.has_float32_masked_lm_loss = true;
     spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
                             head_kind::token_classification};
     spec.names.base_model = "esmc";

@@ -62,6 +62,7 @@ inline constexpr model_spec eurobert = [](model_spec spec) {
     spec.family_keys = eurobert_detail::family_keys;
     spec.prepare_inputs = bidirectional_with_rotary;
     spec.attention = local_attention;
+    spec.has_float32_masked_lm_loss = true;
     spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
                             head_kind::token_classification};
     spec.defaults.vocab_size = 128256;

@@ -36,7 +36,9 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const tensor all = t.call("Wqkv", linear{width, 3 * heads * d, bias}, x).view({x.dim(0), x.dim(1), 3, heads, d});
     query_key_value qkv{all.select(2), all.select(2), all.select(2)};
     transpose_heads(qkv);
-    apply_rotary(ctx, t, qkv);
+    const tensor cos = ctx.inputs->cos.unsqueeze(1), sin = ctx.inputs->sin.unsqueeze(1);
+    qkv.query = rotate_in_float32(t, qkv.query, cos, sin);
+    qkv.key = rotate_in_float32(t, qkv.key, cos, sin);
     const tensor out = t.call("Wo", linear{width, width, bias}, bidirectional_sdpa(ctx, t, qkv, true));
     if (ctx.config.family[modernbert_heads::drops_attention] == 0) return t.call("out_drop", identity{}, out);
     return dropout(t, "out_drop", out, dropout_position::attention);
@@ -142,6 +144,7 @@ inline constexpr model_spec modernbert = [](model_spec spec) {
     spec.has_rotary_per_token_mixer = true;
     spec.supported_layers = attention_layers;
     spec.supported_layers.max_family_tag = modernbert_detail::first;
+    spec.has_float32_masked_lm_loss = true;
     spec.supported_heads = {head_kind::none,
                             head_kind::masked_lm,
                             head_kind::sequence_classification,

@@ -78,21 +78,13 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
     return c;
 }
 
-/// x · cos + rotate_half(x) · sin in float32.
-constexpr tensor apply_rotary(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
-    const tensor plain = t.mul(t.to(x, dtype::float32), cos), upcast = t.to(x, dtype::float32);
-    const std::int64_t half = x.dim(-1) / 2;
-    const tensor rotated_half = t.neg(t.slice(upcast, -1, half));
-    return t.to(t.add(plain, t.mul(t.cat({rotated_half, t.slice(upcast, -1, half)}, -1), sin)), x.type);
-}
-
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
     query_key_value qkv = project_qkv(ctx, t, x);
     split_heads(ctx, qkv);
     transpose_heads(qkv);
     const tensor cos = ctx.inputs->cos.unsqueeze(1), sin = ctx.inputs->sin.unsqueeze(1);
-    qkv.query = apply_rotary(t, qkv.query, cos, sin);
-    qkv.key = apply_rotary(t, qkv.key, cos, sin);
+    qkv.query = rotate_in_float32(t, qkv.query, cos, sin);
+    qkv.key = rotate_in_float32(t, qkv.key, cos, sin);
     update_kv_cache(ctx, t, qkv);
     return dropout(t, "out_drop", output_projection(ctx, t, scaled_dot_product_attention(ctx, t, qkv)),
                    dropout_position::attention);

@@ -312,6 +312,7 @@ inline constexpr model_spec neomme = [](model_spec spec) {
     spec.rotary = rotary_style::none;
     spec.supported_layers.max_family_tag =
         neomme_detail::max_windows * neomme_detail::window_step + neomme_detail::adds_values;
+    spec.has_float32_masked_lm_loss = true;
     spec.supported_heads = {head_kind::none, head_kind::masked_lm};
     spec.names.layer_class = "EncoderLayer";
     spec.names.mlp_modules = {.up = "up_proj", .down = "down_proj", .act = "act_fn"};

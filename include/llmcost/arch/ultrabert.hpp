@@ -82,6 +82,7 @@ inline constexpr model_spec ultrabert = [](model_spec spec) {
     spec.prepare_inputs = ultrabert_detail::prepare_inputs;
     spec.attention = local_attention;
     spec.has_rotary_per_token_mixer = true;
+    spec.has_float32_masked_lm_loss = true;
     spec.supported_heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
                             head_kind::token_classification, head_kind::question_answering};
     spec.defaults.max_position_embeddings = 32768;

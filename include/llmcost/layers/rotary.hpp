@@ -168,6 +168,17 @@ constexpr tensor rotate(trace& t, rotary_style kind, const tensor& x, const tens
     return kind == rotary_style::rotate_half_float32 ? t.to(out, x.type) : out;
 }
 
+/// Applies RoPE in float32, on two copies of x (ModernBERT, ESM).
+///
+///     x · cos + rotate_half(x) · sin
+/// Source: transformers/models/modernbert/modeling_modernbert.py, `apply_rotary_pos_emb`.
+constexpr tensor rotate_in_float32(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {
+    const tensor plain = t.mul(t.to(x, dtype::float32), cos), upcast = t.to(x, dtype::float32);
+    const std::int64_t half = x.dim(-1) / 2;
+    const tensor negated_half = t.neg(t.slice(upcast, -1, half));
+    return t.to(t.add(plain, t.mul(t.cat({negated_half, t.slice(upcast, -1, half)}, -1), sin)), x.type);
+}
+
 /// Applies RoPE with a style known at compile time: `rotate<rotary_style::rotate_half>(t, q, cos, sin)`.
 template <rotary_style Kind>
 constexpr tensor rotate(trace& t, const tensor& x, const tensor& cos, const tensor& sin) {

@@ -34,7 +34,9 @@ namespace llmcost::detail {
 
 LLMCOST_INLINE label_loss loss_of(const model& m) noexcept {
     const bool reads_tokens = m.config.head == head_kind::causal_lm && m.config.encoder.num_hidden_layers == 0;
-    return {.in_float = reads_tokens, .shifts = reads_tokens};
+    // transformers/loss/loss_utils.py, `ForMaskedLMLoss`; most masked language models call `CrossEntropyLoss` instead
+    const bool is_masked = m.config.head == head_kind::masked_lm && m.spec->has_float32_masked_lm_loss;
+    return {.in_float = reads_tokens || is_masked, .shifts = reads_tokens};
 }
 
 /// Whether a parameter is a table of learned positions, judged by its name.
