@@ -121,6 +121,7 @@ TEST_CASE("A depthwise convolution is a kernel of PyTorch, in channels-last of c
     CHECK(kinds_of(c, convolution_result::input_gradient) == std::vector{kind::depthwise_input});
     CHECK(kinds_of(c, convolution_result::weight_gradient) == std::vector{kind::depthwise_weight});
     c.is_contiguous = false;
+    CHECK(kinds_of(c, convolution_result::input_gradient) == std::vector{kind::depthwise});
     CHECK(std::string_view(convolution_kernels(c.operands(), convolution_result::output)[0].name) ==
           "aten::cudnn_convolution");
 }

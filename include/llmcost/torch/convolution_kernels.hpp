@@ -15,13 +15,13 @@ enum class convolution_result : std::uint8_t { output, input_gradient, weight_gr
 
 /// The kernels that compute the output of a convolution or one of its gradients, without phase and node.
 ///
-/// - depthwise, contiguous: one kernel of PyTorch per result
+/// - depthwise: one kernel per result, of PyTorch for contiguous tensors, of cuDNN for channels-last
 /// - 1x1 with stride 1: a product of each image, (filters, channels) x (channels, pixels), if pixels are aligned
 /// - otherwise: an implicit GEMM in channels-last, between the conversions of contiguous operands
 ///
 /// The operands are the input (batch, channels, spatial dimensions…) and the weight (filters, channels / groups, …).
 ///
-/// Source: aten/src/ATen/native/Convolution.cpp, `ConvParams::use_cudnn_depthwise`; DepthwiseConv2d.cu; the kernels of
+/// Source: aten/src/ATen/native/Convolution.cpp, `use_cudnn_depthwise`; DepthwiseConv2d.cu; the kernels of
 /// cuDNN 9.19 (`nchwToNhwcKernel`, `xmma_fprop_implicit_gemm`, `xmma_dgrad…`, `xmma_wgrad…`, `nhwcToNchwKernel`).
 [[nodiscard]] std::vector<torch_kernel> convolution_kernels(const tape_operands& operands, convolution_result result);
 

@@ -18,7 +18,7 @@ enum class torch_kernel_kind : std::uint8_t {
     convolution,          ///< an implicit GEMM of cuDNN: the output or the gradient of the input
     convolution_weight,   ///< an implicit GEMM of cuDNN: the gradient of the weight
     convolution_images,   ///< a product of each image, for windows of one pixel
-    depthwise,            ///< a depthwise convolution of PyTorch; rows: outputs, columns: window
+    depthwise,            ///< a depthwise convolution; rows: outputs, columns: window
     depthwise_input,      ///< the gradient of its input; rows: inputs
     depthwise_weight,     ///< the gradient of its weight; rows: elements of the weight, columns: summed products
     layout,               ///< a conversion between contiguous and channels-last; columns: channels

@@ -44,10 +44,11 @@ struct convolution_sizes {
     return s;
 }
 
-/// Source: aten/src/ATen/native/Convolution.cpp, `use_cudnn_depthwise`: cuDNN for channels-last and float16.
-[[nodiscard]] LLMCOST_INLINE bool uses_depthwise_kernels(const convolution_sizes& s, dtype type) noexcept {
-    return s.groups > 1 && s.groups == s.channels && s.filters % s.channels == 0 && !s.is_channels_last &&
-           type != dtype::float16;
+/// Whether each channel has its own filters.
+///
+/// Source: aten/src/ATen/native/Convolution.cpp, `is_depthwise`.
+[[nodiscard]] LLMCOST_INLINE bool is_depthwise(const convolution_sizes& s) noexcept {
+    return s.groups > 1 && s.groups == s.channels && s.filters % s.channels == 0;
 }
 
 /// Whether cuBLAS multiplies the images of a contiguous input: 1x1 with stride 1, rows of pixels aligned to 8 bytes.
@@ -62,18 +63,23 @@ struct convolution_sizes {
 }
 
 /// The kernels of DepthwiseConv2d.cu: a thread per output, a thread per input, a block per element of the weight.
+///
+/// Those of cuDNN for channels-last (`conv2d_c1_k1_nhwc`, `dgrad2d_c1_k1_nhwc`) have the same work, and their gradient
+/// of the input that of an output.
+///
+/// Source: aten/src/ATen/native/Convolution.cpp, `use_cudnn_depthwise`.
 [[nodiscard]] LLMCOST_INLINE torch_kernel depthwise_kernel(const convolution_sizes& s, convolution_result result) {
     torch_kernel k;
     k.columns = s.window;
     if (result == convolution_result::output) {
-        k.name = "aten::_conv_depthwise2d";
+        k.name = s.is_channels_last ? "aten::cudnn_convolution" : "aten::_conv_depthwise2d";
         k.kind = torch_kernel_kind::depthwise;
         k.rows = s.batch * s.filters * s.output_pixels;
         k.bytes_read = s.input_bytes + s.weight_bytes;
         k.bytes_written = s.output_bytes;
     } else if (result == convolution_result::input_gradient) {
         k.name = "aten::convolution_backward";
-        k.kind = torch_kernel_kind::depthwise_input;
+        k.kind = s.is_channels_last ? torch_kernel_kind::depthwise : torch_kernel_kind::depthwise_input;
         k.rows = s.batch * s.channels * s.input_pixels;
         k.bytes_read = s.output_bytes + s.weight_bytes;
         k.bytes_written = s.input_bytes;
@@ -146,7 +152,7 @@ LLMCOST_INLINE std::vector<torch_kernel> convolution_kernels(const tape_operands
     std::vector<torch_kernel> kernels;
     if (operands.inputs.size() < 2 || operands.inputs[1].rank < 3) return kernels;
     const detail::convolution_sizes s = detail::convolution_sizes_of(operands);
-    if (detail::uses_depthwise_kernels(s, operands.output.type)) {
+    if (detail::is_depthwise(s)) {
         kernels.push_back(detail::depthwise_kernel(s, result));
     } else {
         const torch_kernel product = detail::convolution_product(s, result);

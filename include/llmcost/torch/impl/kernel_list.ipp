@@ -217,7 +217,8 @@ LLMCOST_INLINE void kernel_listener::add_convolution(std::int32_t node) {
     const std::vector<torch_kernel> list = convolution_kernels(operands, convolution_result::output);
     add_kernels(list);
     // aten/src/ATen/native/Convolution.cpp, `_convolution`: cuDNN's result plus the bias; the depthwise kernel adds it
-    if (n.kind != op::convolution_bias || list.empty() || list.front().kind == torch_kernel_kind::depthwise) return;
+    if (n.kind != op::convolution_bias || list.empty()) return;
+    if (std::string_view(list.front().name) == "aten::_conv_depthwise2d") return;
     torch_kernel& bias = add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes);
     bias.type = operands.output.type;
     detail::add_operand(bias, detail::shape_of(operands.output));
