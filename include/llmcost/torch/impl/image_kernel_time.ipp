@@ -71,12 +71,14 @@ LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k
     const double bandwidth = std::max(d.memory_bandwidth * 1e9, 1e9), cycles = multiprocessor_cycles(d);
     const double moved = static_cast<double>(k.bytes()) / bandwidth;
     const std::int64_t alignment = load_bytes / (is_half ? 2 : 4);
+    // fractions of the peak of large tiles; a weight gradient gathers both of its operands
+    const double efficiency = is_half ? 0.89 : 0.81;
+    constexpr double weight_efficiency = 0.61, images_efficiency = 0.82, narrow_efficiency = 0.48;
     const std::int64_t width = is_weight ? k.columns : k.inner, channels = width / std::max<std::int64_t>(k.window, 1);
     if (k.kind == torch_kernel_kind::convolution_images) {
         // narrower loads of pixels, such as `gemm_…_align2`
-        const double narrow = k.columns % alignment == 0 && k.inner % alignment == 0 ? 1 : 0.48;
-        constexpr double images = 0.82;
-        const tile_limits limits{peak, (is_half ? 0.89 : 0.81) * images * narrow, 1};
+        const bool is_aligned = k.columns % alignment == 0 && k.inner % alignment == 0;
+        const tile_limits limits{peak, efficiency * images_efficiency * (is_aligned ? 1 : narrow_efficiency), 1};
         return latency + std::max(implicit_gemm_seconds(d, k, k.inner, limits), moved / bandwidth_fraction);
     }
     if (channels < alignment && k.window > 1) {
@@ -85,7 +87,7 @@ LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k
     }
     if (is_weight && k.window == 1 && channels <= few_channels && k.inner > k.rows)
         return latency + moved / few_channels_fraction;
-    const tile_limits limits{peak, (is_half ? 0.89 : 0.81) * (is_weight ? 0.61 : 1), is_weight ? 256 : 1};
+    const tile_limits limits{peak, efficiency * (is_weight ? weight_efficiency : 1), is_weight ? 256 : 1};
     return latency + std::max(implicit_gemm_seconds(d, k, k.inner, limits), moved / bandwidth_fraction);
 }
 
