@@ -70,7 +70,7 @@ inline constexpr engine_memory_profile engine_memory_profiles[]{
     {.name = "vllm",         .runtime_bytes = 133 * detail::MiB, .block_size = 16, .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 0.92, .has_hybrid_cache_manager = true, .has_fused_kernels = true,
      .vocabulary_multiple = 64, .max_num_seqs = 1024, .sampler_buffers = 3.5, .has_rotary_tables = true,
-     .small_batch_device = "a100"},
+     .small_batch_device = "a100", .sampler_programs = 132},
     {.name = "sglang",       .runtime_bytes = 300 * detail::MiB, .block_size = 1,  .max_num_batched_tokens = 8192,
      .gpu_memory_utilization = 1.00, .has_fused_kernels = true, .vocabulary_multiple = 64, .has_token_pools = true},
     {.name = "trtllm",       .runtime_bytes = 300 * detail::MiB, .block_size = 32, .max_num_batched_tokens = 8192,

@@ -204,10 +204,8 @@ LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile
     const bool has_flashinfer_sampler =
         profile.version < sorting_sampler && profile.architecture != gpu_architecture::rocm;
     if (profile.version < top_k_kernel && !has_flashinfer_sampler) profile.sampler_buffers = sorting_buffers;
-    if (profile.version >= top_k_kernel) {
-        constexpr std::int64_t hopper_compute_units = 132;
-        profile.sampler_programs = num_compute_units > 0 ? num_compute_units : hopper_compute_units;
-    }
+    if (num_compute_units > 0) profile.sampler_programs = num_compute_units;
+    if (profile.version < top_k_kernel) profile.sampler_programs = 0;
     constexpr std::uint64_t rocm_runtime_bytes = 1280 * detail::MiB;
     if (profile.architecture == gpu_architecture::rocm) profile.runtime_bytes = rocm_runtime_bytes;
     if (profile.version < larger_utilization) profile.gpu_memory_utilization = 0.9;
