@@ -298,9 +298,10 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
         const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
         const forward_peak profiled = detail::profiled_forward_peak(model, load, engine, kernels);
         const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
-        const count kept_workspace = is_temporary ? count{} : profiled.workspace_bytes;
-        memory.peak_activation_bytes = std::max({memory.peak_activation_bytes, profiled.bytes,
-                                                 sampler_peak_bytes(model, load, engine, vocab_size) + kept_workspace});
+        const count persistent_workspace = is_temporary ? count{} : profiled.workspace_bytes;
+        memory.peak_activation_bytes =
+            std::max({memory.peak_activation_bytes, profiled.bytes,
+                      sampler_peak_bytes(model, load, engine, vocab_size) + persistent_workspace});
     }
     return memory;
 }

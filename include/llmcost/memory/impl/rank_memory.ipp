@@ -142,7 +142,7 @@ private:
     return out;
 }
 
-/// Whether a key projection has no value projection in its module.
+/// Whether a parameter is a key projection of a module without a value projection.
 [[nodiscard]] LLMCOST_INLINE bool is_key_without_value(const rank_parameter& p,
                                                        const std::vector<rank_parameter>& parameters) {
     constexpr std::string_view key = "k_proj.weight", value = "v_proj.weight";
