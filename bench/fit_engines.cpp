@@ -450,13 +450,12 @@ int fit_all(const std::vector<std::string>& arguments) {
         std::printf(
             "    {.name = \"%s\", .kernel_software = \"%s\", .has_static_scales = %s, .has_8bit_cache = %s,\n"
             "     .has_8bit_prefill_attention = %s, .kernel_time_factor = %.3g, .host_seconds_per_step = %.3g,\n"
-            "     .host_seconds_per_sequence = %.3g, .host_seconds_per_request = %.3g, .queueing_steps = %.3g,\n"
-            "     .gpu_memory_utilization = %.3g},\n",
+            "     .host_seconds_per_sequence = %.3g, .host_seconds_per_request = %.3g, .queueing_steps = %.3g},\n",
             name.c_str(), std::string(base_engine.kernel_software).c_str(), flag(base_engine.has_static_scales),
             flag(base_engine.has_8bit_cache), flag(base_engine.has_8bit_prefill_attention),
             fitted_engine.kernel_time_factor, settled(fitted_engine.host_seconds_per_step),
             settled(fitted_engine.host_seconds_per_sequence), fitted_engine.host_seconds_per_request,
-            fitted_engine.queueing_steps, fitted_engine.gpu_memory_utilization);
+            fitted_engine.queueing_steps);
         std::printf(
             "    {.engine = \"%s\", .overlap = %.3g, .step_seconds = %.3g, .sequence_seconds = %.3g,\n"
             "     .layer_seconds = %.3g, .request_seconds = %.3g},\n",

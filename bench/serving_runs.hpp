@@ -20,6 +20,7 @@
 #include <llmcost/llmcost.hpp>
 #include <llmcost/simulation/cluster.hpp>
 #include <llmcost/simulation/random_stream.hpp>
+#include <llmcost/simulation/simulate.hpp>
 #include <llmcost/simulation/step_cost_model.hpp>
 
 namespace serving_runs {
@@ -165,12 +166,11 @@ inline run read_run(const cli::serve_table& table, cli::benchmark_run r) {
     out.tpot = 1e-3 * std::stod(table.field("silicon_tpot_ms"));
     out.ttft = 1e-3 * std::stod(table.field("silicon_ttft_ms"));
     out.fitted = has_measured_runs(*r.target_device, r.devices);
-    const double tokens = r.target_server->max_cache_tokens(r.load.input_tokens + r.load.output_tokens / 2,
-                                                            r.load.pipeline_parallel_size);
-    out.plan = {.policy = out.policy,
-                .num_pages = std::max<std::int64_t>(
-                    1, static_cast<std::int64_t>(tokens / static_cast<double>(out.policy.page_size))),
-                .data_parallel_size = r.target_server->data_parallel_size()};
+    out.plan = {.policy = out.policy, .data_parallel_size = r.target_server->data_parallel_size()};
+    const std::int64_t tokens = r.load.input_tokens + r.load.output_tokens / 2;
+    set_kv_cache(out.plan,
+                 kv_cache_of({.server = r.target_server, .policy = out.policy}, tokens, r.load.pipeline_parallel_size),
+                 simulation_config{}.prefix_block_tokens);
     return out;
 }
 

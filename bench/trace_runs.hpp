@@ -221,11 +221,10 @@ inline void add_llmservingsim(page& out, const std::string& folder, const std::s
         policy.max_num_batched_tokens = 2048;
         policy.max_num_seqs = e.sequences;
         step_cost_model price(p.model_server(), policy, host);
-        cluster_config plan{.policy = policy,
-                            .num_pages = e.blocks > 0
-                                             ? e.blocks
-                                             : static_cast<std::int64_t>(p.model_server().max_cache_tokens(2048) / 16),
-                            .host_seconds_per_request = host.request_seconds};
+        cluster_config plan{.policy = policy, .host_seconds_per_request = host.request_seconds};
+        set_kv_cache(plan, kv_cache_of({.server = &p.model_server(), .policy = policy}, 2048),
+                     simulation_config{}.prefix_block_tokens);
+        if (e.blocks > 0) plan.num_pages = e.blocks;
         cluster<step_cost_model> all(requests, 0, plan, price);
         out.add(std::string("vLLM 0.19: ") + e.label, times_of(ttft, tpot, end_to_end),
                 to_latency_metrics(summarize(all.run())));

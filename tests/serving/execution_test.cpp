@@ -86,9 +86,12 @@ TEST_CASE("the library answers as the command does, to the last bit") {
         execution execution_config = execution_of(serving_engine, kernels.target_device(), types,
                                                   make_parallel_config(m, q.tensor, q.data, q.expert));
         const quantization plan = file.read_with([](config_view root) { return parse_quantization(root); });
-        if (*q.dtype == 0 && !plan.none())
-            execution_config.stored_weight_bytes =
-                stored_weight_parts_of(m, to_weight_parts(quantized_weights(m, plan)));
+        stored_bytes stored;
+        if (*q.dtype == 0 && !plan.none()) {
+            stored = to_weight_parts(quantized_weights(m, plan));
+            execution_config.stored_weight_bytes = stored_weight_parts_of(m, stored);
+            execution_config.stored_parameters = &stored;
+        }
 
         for (const std::int64_t past : {0, 700}) {
             const workload load{.batch = 16, .sequence = past == 0 ? 300 : 1, .past = past, .head = logits::last};

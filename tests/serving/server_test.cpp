@@ -42,8 +42,10 @@ TEST_CASE("memory holds weights and caches, to the byte") {
     const double embedding_elements = 128256.0 * 8192.0;
     CHECK(one.weight_bytes_per_device() == 70553706496.0 - 2 * embedding_elements + 2 * 2 * embedding_elements);
     CHECK(one.kv_cache_bytes(1000) == 1000.0 * 80 * 2 * 8 * 128 * 2);
-    CHECK(one.max_sequences_per_rank(1000) ==
-          doctest::Approx((0.9 * h200.memory_bytes() - one.weight_bytes_per_device()) / one.kv_cache_bytes(1000)));
+    // without an engine, all memory except weights and activations: fewer than 16 vectors of 8,192 for each token
+    const double left = h200.memory_bytes() - one.weight_bytes_per_device();
+    CHECK(one.max_sequences_per_rank(1000) < left / one.kv_cache_bytes(1000));
+    CHECK(one.max_sequences_per_rank(1000) > (left - 1000.0 * 8192 * 2 * 16) / one.kv_cache_bytes(1000));
     server four = llama_70b({}, 4);
     CHECK(four.weight_bytes_per_device() * 4 ==
           doctest::Approx(one.weight_bytes_per_device()).epsilon(1e-4));  // norms are on every device
@@ -52,17 +54,19 @@ TEST_CASE("memory holds weights and caches, to the byte") {
           2 * four.max_sequences_per_rank(1000));  // two stages hold half of the layers each
 }
 
-// 72.7 GB of weights; engines take 90 % by default
-TEST_CASE("memory that an engine's usual share leaves too small is taken whole, and holds no half of a sequence") {
+// 72.7 GB of weights
+TEST_CASE("weights and activations leave the rest of the memory to sequences, and it holds no half of one") {
     device small = h200;
     const auto make_server = [&] { return server(presets::llama_3_1_70b, in("fp8", 1), {}, small, no_measurements); };
     small.visible_gibibytes = 0;
     small.memory_gigabytes = 78;
     server tight = make_server();
-    CHECK(tight.needs_full_device_memory(1000));
+    const auto activations = static_cast<double>(tight.kv_cache(1000)->activation_bytes.to_64());
+    CHECK(activations > 1000.0 * 8192 * 2);
     CHECK(tight.max_sequences_per_rank(1000) ==
-          doctest::Approx((78e9 - tight.weight_bytes_per_device()) / tight.kv_cache_bytes(1000)));
-    small.memory_gigabytes = (tight.weight_bytes_per_device() + 0.99 * tight.kv_cache_bytes(1000)) / 1e9;
+          doctest::Approx((78e9 - tight.weight_bytes_per_device() - activations) / tight.kv_cache_bytes(1000))
+              .epsilon(1e-4));  // whole blocks
+    small.memory_gigabytes = (tight.weight_bytes_per_device() + activations + 0.99 * tight.kv_cache_bytes(1000)) / 1e9;
     server none = make_server();
     CHECK(none.max_sequences_per_rank(1000) == 0);
     CHECK(std::isinf(none({.input_tokens = 900, .output_tokens = 200}).ttft_seconds));
@@ -73,7 +77,7 @@ TEST_CASE("memory that an engine's usual share leaves too small is taken whole, 
 // of a tenth of the 15 other requests were sent before. Each of them is in its prefill for the prefill's share of its
 // latency.
 TEST_CASE("an engine's own time is added to its kernels'") {
-    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
+    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2};
     step_time_model plan(presets::llama_3_1_70b, in("fp8", 4), h200, no_measurements);
     const serving_load load{.input_tokens = 1000, .output_tokens = 500, .concurrency = 16};
     const double step = plan.seconds(16, 1, 1250), prompt = plan.seconds(1, 1000, 0);

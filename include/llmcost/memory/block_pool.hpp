@@ -8,7 +8,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 
-// The paged KV cache of vLLM: blocks of equal size for layers of all kinds.
+// The paged KV cache of an engine: blocks of equal size for layers of all kinds.
 namespace llmcost {
 
 /// Layers that share a block table.
@@ -19,7 +19,36 @@ struct kv_cache_group {
     count page_bytes{};           ///< of all layers; layers with compressed entries: groups have different sizes
 };
 
-/// The hybrid KV cache manager of vLLM.
+/// Block tables of equal layers. A request has one block per `block_size` tokens in each of them.
+struct block_table_kind {
+    std::int64_t num_tables = 1;
+    std::int64_t block_size = 1;  ///< tokens
+    std::int64_t max_tokens = 0;  ///< tokens that are stored at the same time; 0: all tokens
+
+    friend constexpr bool operator==(const block_table_kind&, const block_table_kind&) = default;
+};
+
+/// Blocks of the KV cache that a request has, as a function of its number of tokens.
+///
+///     num_units(n) = fixed_blocks + sum over kinds: num_tables · ceil(min(n, max_tokens) / block_size)
+///     num_blocks(n) = ceil(num_units(n) / units_per_block).
+struct request_blocks {
+    std::int64_t fixed_blocks = 0;  ///< states, and the additional block of a sliding window
+    std::vector<block_table_kind> kinds{};
+    /// Layers with compressed entries have pages of different sizes: `fixed_blocks` and `num_tables` count units of
+    /// memory, and a block has several of them.
+    std::int64_t units_per_block = 1;
+
+    [[nodiscard]] std::int64_t num_units(std::int64_t num_tokens) const noexcept;
+    [[nodiscard]] std::int64_t operator()(std::int64_t num_tokens) const noexcept;
+};
+
+/// One block table for all layers, in which all tokens are stored.
+[[nodiscard]] request_blocks blocks_of_all_tokens(std::int64_t block_size);
+
+/// The blocks of a KV cache.
+///
+/// The first constructor is the hybrid KV cache manager of vLLM.
 ///
 /// All layers have pages of equal size:
 ///
@@ -52,6 +81,12 @@ public:
     /// `block_size`: tokens per block. `max_num_batched_tokens`: new tokens per step; 0: the entire prompt.
     block_pool(const std::vector<kv_cache_layer>& layers, std::int64_t block_size, std::int64_t max_num_batched_tokens);
 
+    /// The pool of an engine without a hybrid cache manager: all layers have one block table.
+    ///
+    /// `window`: tokens of the sliding window of all layers; 0: all tokens are stored. States take entire blocks of the
+    /// pool. Without attention layers, a block has 1 KiB.
+    block_pool(const kv_cache_size& size, std::int64_t window, std::int64_t block_size);
+
     [[nodiscard]] const std::vector<kv_cache_group>& groups() const noexcept { return groups_; }
     [[nodiscard]] count block_bytes() const noexcept { return block_bytes_; }
 
@@ -63,7 +98,8 @@ public:
     ///     state: 1.
     ///
     /// With compressed entries: ceil(Σ blocks of a group · its page_bytes / page_bytes of the first group).
-    [[nodiscard]] std::int64_t num_blocks_of_request(std::int64_t num_tokens) const;
+    [[nodiscard]] std::int64_t num_blocks_of_request(std::int64_t num_tokens) const { return blocks_(num_tokens); }
+    [[nodiscard]] const request_blocks& blocks_of_requests() const noexcept { return blocks_; }
 
     /// Bytes of a request with `num_tokens` tokens.
     [[nodiscard]] count request_bytes(std::int64_t num_tokens) const {
@@ -86,7 +122,7 @@ private:
 
     std::vector<kv_cache_group> groups_;
     count block_bytes_;
-    std::int64_t max_num_batched_tokens_;
+    request_blocks blocks_;
 };
 
 }  // namespace llmcost

@@ -103,27 +103,31 @@ namespace detail {
 ///     gpu_memory_utilization: 0.9 before vLLM 0.20, 0.92 since
 ///
 /// Devices below 70 GiB and the A100 have steps of 2,048 tokens and 256 requests. Others have 8,192 tokens and 1,024
-/// requests. `device_bytes` 0: as others. `num_compute_units`: multiprocessors of the device; 0: 132. On ROCm, memory
-/// next to PyTorch's is 1.25 GiB (log of Llama-3.3-70B-Instruct-FP8-dynamic on one MI300X, vLLM 0.11.2 to 0.16.0).
+/// requests; since vLLM 0.28, those with at least 160 GiB have 16,384 tokens. `device_bytes` 0: 8,192 tokens.
+/// `num_compute_units`: multiprocessors of the device; 0: 132. On ROCm, memory next to PyTorch's is 1.25 GiB (log of
+/// Llama-3.3-70B-Instruct-FP8-dynamic on one MI300X, vLLM 0.11.2 to 0.16.0).
 /// Source: vllm/v1/sample/ops/topk_topp_sampler.py, `TopKTopPSampler`, `apply_top_k_top_p`; topk_topp_triton.py,
 /// `apply_top_k_top_p_triton`; vllm/config/cache.py; vllm/engine/arg_utils.py, `get_batch_defaults`.
 [[nodiscard]] engine_memory_profile profile_with_defaults(engine_memory_profile profile, std::string_view version,
                                                           std::uint64_t device_bytes, std::string_view device_name,
                                                           std::int64_t num_compute_units = 0);
 
-/// Size of the KV cache of one sequence: `bytes_per_token` · tokens + `bytes_per_sequence`.
-struct kv_cache_size {
-    count bytes_per_token{};
-    count bytes_per_sequence{};  ///< independent of the length: states of recurrent layers
-};
-
-/// Device memory that remains for the KV cache.
+/// The KV cache that an engine allocates on each rank: the memory that weights, activations and the engine leave.
 struct kv_cache_capacity {
     count bytes{};
+    count block_bytes{};
     std::int64_t num_blocks = 0;
     std::int64_t num_tokens = 0;
     std::int64_t num_groups = 1;  ///< groups of layers, each with its own block table
     double max_concurrency = 0;   ///< requests of the length of the workload
+    request_blocks blocks_of_request{};
+    std::int64_t stage = 0;       ///< pipeline stage with the fewest requests
+    count used_bytes{};           ///< weights, tables, activations, and the engine: what is subtracted
+    count activation_bytes{};     ///< peak activations; part of `used_bytes`
+    bool has_block_table = true;  ///< false: the engine has no blocks, or windows and states that are no blocks of it
+    count request_bytes{};        ///< of a request of the length of the workload
+    std::int64_t max_num_seqs = max_input;  ///< requests that run at the same time: slots of states and indices
+    double memory_fraction = 1;             ///< of the device, before what is subtracted
 };
 
 /// Memory of inference, in bytes, by component.
@@ -187,6 +191,7 @@ struct inference_rank {
     std::int64_t tensor_parallel_size = 1;
     std::int64_t expert_tensor_parallel_size = 1;
     std::int64_t expert_parallel_size = 1;
+    maybe<count> profile_peak_bytes{};  ///< the result of `profile_peak_bytes_of`; default: computed
 };
 
 /// Peak bytes of the sampler in the profile run of vLLM, which fixes the memory of the KV cache.
@@ -202,6 +207,17 @@ struct inference_rank {
 [[nodiscard]] count sampler_peak_bytes(const model& model, const workload& load, const engine_memory_profile& engine,
                                        std::int64_t vocab_size);
 
+/// Peak bytes of the profile run of an engine, which fixes the memory of the KV cache; none without a profile run.
+///
+/// The peak of the forward pass of `max_num_batched_tokens` tokens, or of the sampler. It depends on the element types
+/// of the workload, not on its sizes.
+[[nodiscard]] maybe<count> profile_peak_bytes_of(const model& model, const workload& load,
+                                                 const engine_memory_profile& engine, const inference_rank& rank = {});
+
+/// Peak bytes of the activations of the largest step of a workload, whose prompts are prefilled in chunks.
+[[nodiscard]] count step_peak_bytes_of(const model& model, const workload& load, const engine_memory_profile& engine,
+                                       const inference_rank& rank = {});
+
 /// Buffers of collectives of one of `num_devices` devices in a node.
 ///
 /// Source: vLLM logs with 2 devices: non-torch memory 0.54 and 0.55 GiB, 0.13 GiB with one. With 4 and 8 devices, what
@@ -209,6 +225,16 @@ struct inference_rank {
 /// MI300X: Qwen3-235B (0.11.2) leaves 0.32 and 2.06 GiB more than one device.
 [[nodiscard]] count communication_bytes_of(std::int64_t num_devices,
                                            gpu_architecture architecture = gpu_architecture::hopper);
+/// Buffers of collectives that an engine reports in addition to `runtime_bytes`, with those of the fused all-reduce.
+[[nodiscard]] count communication_bytes_in(const engine_memory_profile& engine, std::int64_t num_devices,
+                                           std::int64_t tensor_parallel_size);
+
+namespace detail {
+
+/// Whether an engine divides the KV cache of a model by kinds of layers.
+[[nodiscard]] bool has_kv_cache_manager(const model& model, const engine_memory_profile& engine) noexcept;
+
+}  // namespace detail
 
 /// The block pool of a decoder in an engine with a hybrid cache manager; none without one, or without a KV cache.
 ///
@@ -232,22 +258,35 @@ struct inference_rank {
                                                    const engine_memory_profile& engine,
                                                    const inference_rank& rank = {});
 
-/// Number of KV cache blocks that fit into `device_bytes`.
+/// The KV cache of a model in an engine without a hybrid cache manager.
+struct uniform_kv_cache {
+    kv_cache_size size{};
+    std::int64_t window = 0;       ///< tokens, if all layers have sliding windows; 0: all tokens are stored
+    bool is_proportional = false;  ///< to the number of tokens: no windows and no states
+};
+[[nodiscard]] uniform_kv_cache uniform_kv_cache_of(const model& model, const workload& load,
+                                                   const engine_memory_profile& engine);
+
+/// The KV cache that `used_bytes` of weights, activations and the engine leave on a device.
 ///
-///     bytes = device_bytes · gpu_memory_utilization − weights − tables − peak activations − runtime − communication
-///     num_blocks = floor(bytes / (bytes_per_token · block_size)).
+///     bytes = device_bytes · gpu_memory_utilization − used_bytes, or a fraction of the free memory (TensorRT-LLM):
+///     bytes = (device_bytes − used_bytes) · gpu_memory_utilization
+///     num_blocks = floor(bytes / block_bytes)
+///     max_concurrency = num_blocks / blocks of a request of `num_tokens` tokens.
 ///
-/// TensorRT-LLM: bytes = (device_bytes − weights − peak activations − runtime) · free_gpu_memory_fraction.
-/// Source: tensorrt_llm/_torch/pyexecutor/_util.py, `KvCacheCreator._cal_max_memory`; resource_manager.py,
-/// `calculate_max_num_blocks`; llmapi/llm_args.py, `KvCacheConfig` (fraction 0.9, 32 tokens, all windows full).
-///
-/// Returns nothing if the engine has no paged cache. Without a hybrid cache manager, returns nothing if the cache is
-/// not proportional to the number of tokens: sliding windows and recurrent states. Source:
-/// vllm/v1/core/kv_cache_utils.py, `get_num_blocks`.
-[[nodiscard]] maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
-                                                            const engine_memory_profile& engine,
-                                                            const inference_memory& memory, std::uint64_t device_bytes,
-                                                            const std::optional<block_pool>* pool = nullptr);
+/// Source: vllm/v1/core/kv_cache_utils.py, `get_num_blocks`, `get_max_concurrency_for_kv_cache_config`;
+/// vllm/v1/worker/gpu_worker.py, `determine_available_memory`; tensorrt_llm/_torch/pyexecutor/_util.py,
+/// `KvCacheCreator._cal_max_memory`; resource_manager.py, `calculate_max_num_blocks`; llmapi/llm_args.py,
+/// `KvCacheConfig` (fraction 0.9, 32 tokens, all windows full).
+[[nodiscard]] kv_cache_capacity kv_cache_capacity_of(const block_pool& pool, const engine_memory_profile& engine,
+                                                     count used_bytes, std::uint64_t device_bytes,
+                                                     std::int64_t num_tokens);
+
+/// Bytes with which `usable_bytes_of` is compared: all memory, and what an engine leaves next to the KV cache.
+[[nodiscard]] count reserved_bytes_of(const inference_memory& memory, const engine_memory_profile& engine);
+
+/// Bytes of a device that an engine may use. A fraction of the free memory does not limit other memory.
+[[nodiscard]] std::uint64_t usable_bytes_of(const engine_memory_profile& engine, std::uint64_t device_bytes);
 
 }  // namespace llmcost
 

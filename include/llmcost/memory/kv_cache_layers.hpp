@@ -27,6 +27,12 @@ struct kv_cache_layer {
     friend constexpr bool operator==(const kv_cache_layer&, const kv_cache_layer&) = default;
 };
 
+/// Size of the KV cache of one sequence: `bytes_per_token` · tokens + `bytes_per_sequence`.
+struct kv_cache_size {
+    count bytes_per_token{};
+    count bytes_per_sequence{};  ///< independent of the length: states of recurrent layers
+};
+
 /// Consecutive decoder layers: `first` to `first + size − 1`.
 struct layer_range {
     std::int64_t first = 0;

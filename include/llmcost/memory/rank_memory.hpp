@@ -39,11 +39,19 @@ struct inference_sharding {
 /// A parameter of one rank.
 struct rank_parameter {
     std::string path;
-    count elements{};        ///< of the whole model
-    count rank_elements{};   ///< of the rank, without expert parallelism
-    count rank_bytes{};      ///< of the rank, without expert parallelism
-    std::int64_t layer = 0;  ///< decoder layer; −1: before the first; the number of layers: after the last
-    bool is_routed = false;  ///< a routed expert
+    count elements{};             ///< of the whole model
+    count rank_elements{};        ///< of the rank, without expert parallelism
+    count rank_bytes{};           ///< of the rank, without expert parallelism
+    std::int64_t layer = 0;       ///< decoder layer; −1: before the first; the number of layers: after the last
+    bool is_routed = false;       ///< a routed expert
+    bool is_unquantized = false;  ///< the embedding or the head
+};
+
+/// Bytes per element of the weights of an engine that runs parts of a model in different types.
+struct weight_element_bytes {
+    double unquantized = 2;  ///< embedding, head and adapters
+    double routed = 2;       ///< routed experts
+    double others = 2;
 };
 
 /// The model of one tensor-parallel rank, with the vocabulary padded to a multiple of `vocabulary_multiple`.
@@ -122,6 +130,18 @@ public:
             set_weights(m, parameters, without_parameter);
     }
 
+    /// The weights have the types in which an engine runs them.
+    rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
+                const inference_sharding& sharding, const weight_element_bytes& element_bytes);
+
+    /// Adds weights that each rank has in addition: those of an adapter.
+    void add_weights(count bytes_per_rank);
+    /// Adds the weights and the KV cache of a draft model, which runs on the last stage.
+    ///
+    /// Source: vllm/v1/worker/gpu_model_runner.py, `get_kv_cache_spec` (layers of the draft model are part of the
+    /// pool).
+    void add_draft_model(const rank_memory& draft);
+
     /// The model of one tensor-parallel rank.
     [[nodiscard]] const model& shard() const noexcept { return shard_; }
     [[nodiscard]] const engine_memory_profile& engine() const noexcept { return engine_; }
@@ -134,9 +154,19 @@ public:
     [[nodiscard]] std::int64_t largest_stage(const workload& load) const;
     /// The memory of each rank of the stage with the most memory.
     [[nodiscard]] inference_memory largest(const workload& load) const { return of_stage(load, largest_stage(load)); }
-    /// The KV cache that `device_bytes` leave in a stage.
+    /// The KV cache that `device_bytes` leave in a stage; none for a model without a cache.
+    ///
+    /// The activations are those of the profile run. An engine without one has those of the workload.
     [[nodiscard]] maybe<kv_cache_capacity> capacity(const workload& load, std::int64_t stage,
                                                     std::uint64_t device_bytes) const;
+    /// The KV cache of the stage that has the fewest requests of the length of the workload.
+    ///
+    /// `memory`, `fit`, `serve`, `simulate` and `plan` have this capacity.
+    /// Source: vllm/v1/core/kv_cache_utils.py, `get_kv_cache_configs` (the minimum over all workers).
+    [[nodiscard]] maybe<kv_cache_capacity> capacity(const workload& load, std::uint64_t device_bytes) const;
+
+    /// The KV cache of a stage in `bytes` for it; none for an engine without a block table.
+    [[nodiscard]] maybe<kv_cache_capacity> capacity_in(const workload& load, std::int64_t stage, count bytes) const;
 
     /// The pools of SGLang in each rank of a stage, on a device of `device_bytes`.
     ///
@@ -158,17 +188,35 @@ private:
         count weight_bytes;
         count table_bytes;
         count padding_bytes;
+        std::vector<kv_cache_layer> layers;  ///< of `pool`
         std::optional<block_pool> pool;
+        kv_cache_size draft_cache{};  ///< of a draft model without a hybrid cache manager
+        count added_bytes{};          ///< weights of an adapter and of a draft model
     };
     /// The layers of a stage; without a pipeline, all layers.
     [[nodiscard]] layer_range pool_layers(std::int64_t stage) const;
+    void update_pool(stage_state& s) const;
+    [[nodiscard]] count weight_bytes(const stage_state& s) const;
+    [[nodiscard]] inference_rank rank_of(const stage_state& s) const;
+    [[nodiscard]] const uniform_kv_cache& uniform_cache() const;
+    [[nodiscard]] bool has_cache(const stage_state& s) const;
+    [[nodiscard]] bool has_block_table(const stage_state& s) const;
+    /// The blocks of a stage without a hybrid cache manager.
+    [[nodiscard]] block_pool uniform_pool(std::int64_t stage) const;
+    /// The pools of SGLang as one KV cache: that of the pool that limits requests of the length of the workload.
+    [[nodiscard]] maybe<kv_cache_capacity> capacity_of_token_pools(const workload& load, std::int64_t stage,
+                                                                   std::uint64_t device_bytes) const;
+    [[nodiscard]] sglang_pool_layout pool_layout(const workload& load, std::int64_t stage) const;
 
     model shard_;
     engine_memory_profile engine_;
     inference_sharding sharding_;
+    workload minimal_load_;  ///< one token, in the element types of the workload
     std::int64_t vocab_size_;
     bool has_own_weights_;  ///< weights have the element type of the workload, and nothing is divided
     std::vector<stage_state> stages_;
+    maybe<count> profile_peak_bytes_{};
+    mutable std::optional<uniform_kv_cache> uniform_cache_{};  ///< of the shard; set on first use
 };
 
 }  // namespace llmcost

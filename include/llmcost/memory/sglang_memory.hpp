@@ -99,6 +99,24 @@ public:
     [[nodiscard]] count swa_token_bytes() const noexcept { return swa_token_bytes_; }
     [[nodiscard]] count state_bytes() const noexcept { return state_bytes_; }
 
+    /// Adds the layers of a draft model, which store all tokens.
+    ///
+    /// SGLang scales the bytes of a token by the number of layers, which is equal for a draft model with the attention
+    /// sizes of its target. Source: srt/model_executor/pool_configurator.py, `DefaultPoolConfigurator.__init__`.
+    void add_draft_cache(const kv_cache_size& draft) {
+        token_bytes_ += draft.bytes_per_token;
+        state_bytes_ += draft.bytes_per_sequence;
+    }
+
+    /// Tokens of a request in the pool of sliding layers are at most `window + chunked_prefill_size`.
+    [[nodiscard]] std::int64_t max_window_tokens(std::int64_t chunked_prefill_size) const noexcept {
+        return window_ + chunked_prefill_size;
+    }
+    /// Whether the pool of sliding layers has fewer requests of `num_tokens` tokens than the pool of all tokens.
+    ///
+    ///     min(num_tokens, window + chunked_prefill_size) > num_tokens · swa_full_tokens_ratio.
+    [[nodiscard]] bool is_limited_by_windows(std::int64_t num_tokens, std::int64_t chunked_prefill_size) const noexcept;
+
     /// Bytes of a request with `num_tokens` tokens.
     ///
     ///     pages of all tokens · token_bytes

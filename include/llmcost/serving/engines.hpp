@@ -19,15 +19,14 @@ struct engine {
     double host_seconds_per_request = 0;   ///< host time per request before its prefill
     double queueing_steps =
         0;  ///< steps before the prefill of a new request: half of the running one, and the scheduled ones
-    double gpu_memory_utilization = 0.9;    ///< fraction of device memory for weights and KV cache
     string_ref required_vendor{};           ///< the only vendor of supported devices; empty: any
     bool supports_weight_unpacking = true;  ///< unpacks weight types that an NVIDIA device does not multiply
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
-// Exceptions: `gpu_memory_utilization`, the default of vLLM 0.33 (config/cache.py), and `queueing_steps`. All three
-// engines schedule a step while the previous one runs. Source: vLLM's asynchronous scheduling, v1/core/sched; the
-// overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py and managers/scheduler.py.
+// Exception: `queueing_steps`. All three engines schedule a step while the previous one runs. Source: vLLM's
+// asynchronous scheduling, v1/core/sched; the overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py
+// and managers/scheduler.py.
 inline constexpr engine engines[]{
     {.name = "trtllm",
      .kernel_software = "trtllm",
@@ -45,8 +44,7 @@ inline constexpr engine engines[]{
      .kernel_time_factor = 1.03,
      .host_seconds_per_sequence = 1.7e-6,
      .host_seconds_per_request = 0.0145,
-     .queueing_steps = 1.5,
-     .gpu_memory_utilization = 0.92},
+     .queueing_steps = 1.5},
     {.name = "sglang",
      .kernel_software = "sglang",
      .has_8bit_prefill_attention = true,

@@ -9,12 +9,15 @@
 #include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/trace/ops.hpp>
 
@@ -23,6 +26,18 @@ namespace llmcost {
 
 /// Bytes of weights on each device. Adapters have 16 bits.
 [[nodiscard]] double weight_bytes(const model& full_model, const execution& execution_config);
+
+/// The element types in which an engine runs a model.
+[[nodiscard]] workload workload_of(const execution& execution_config);
+
+/// The memory management of an engine on a device; without an engine, that of `none`.
+[[nodiscard]] engine_memory_profile memory_profile_of(const engine& serving_engine, const device& target_device);
+
+/// The memory of the ranks of a model with the weights of an execution and `pipeline` stages.
+///
+/// An adapter has 16 bits. Its activations are not included.
+[[nodiscard]] rank_memory ranks_of_execution(const model& full_model, const execution& execution_config,
+                                             const engine_memory_profile& engine, std::int64_t pipeline = 1);
 
 /// Bytes of the KV cache of a workload on each device, at its end.
 [[nodiscard]] double cache_bytes(const model& full_model, const workload& load, const execution& execution_config);

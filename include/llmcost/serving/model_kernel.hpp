@@ -11,8 +11,11 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 
 namespace llmcost {
+
+struct stored_bytes;
 
 /// How kernels are launched.
 enum class launch_mode : std::uint8_t {
@@ -49,7 +52,9 @@ struct execution {
     parallel_config parallel{};
     std::int64_t devices_per_node = default_devices_per_node;  ///< devices connected by links; a network connects nodes
     launch_mode launch = launch_mode::cuda_graph;
-    weight_parts stored_weight_bytes{};  ///< bytes of a checkpoint's weights; 0: by the types above
+    weight_parts stored_weight_bytes{};               ///< bytes of a checkpoint's weights; 0: by the types above
+    const stored_bytes* stored_parameters = nullptr;  ///< bytes of each of its parameters; null: by the parts
+    expert_weight_format stored_expert_format = expert_weight_format::unquantized;  ///< of the routed experts in it
 
     /// The type of parts that are never quantized: head, routers, and operations between products.
     [[nodiscard]] constexpr const operand_type* unquantized_type() const noexcept {

@@ -2,13 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include <llmcost/analysis/evaluator.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/draft_model.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
@@ -25,7 +32,7 @@ struct serving_load {
     double concurrency = 1;             ///< requests in the system
     double prefix_hit_rate = 0;         ///< fraction of the input that is in the prefix cache
     std::int64_t chunk_tokens = 0;      ///< prompt tokens per step (chunked prefill); 0: the complete prompt
-    std::int64_t num_draft_tokens = 0;  ///< draft tokens per step, at no cost of their own
+    std::int64_t num_draft_tokens = 0;  ///< draft tokens per step; their cost is that of `server::draft_model`
     double acceptance_rate = 0;         ///< probability that a draft token is accepted, given that all before it are
     std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages
     multimodal_cost multimodal_inputs{};      ///< per request; their tokens are part of `input_tokens`
@@ -76,22 +83,24 @@ public:
     [[nodiscard]] std::int64_t data_parallel_size() const noexcept { return execution_.parallel.data_parallel_size; }
     /// Bytes of the KV cache of a sequence of `tokens` tokens, on each device.
     [[nodiscard]] double kv_cache_bytes(std::int64_t tokens);
-    /// Fraction of the device memory for weights and KV cache: that of an option, or the engine's default u, raised for
-    /// large weights.
+    /// The memory management of the engine. Default: `memory_profile_of(engine, device)`.
+    [[nodiscard]] const engine_memory_profile& memory_profile() const noexcept { return memory_profile_; }
+    void set_memory_profile(const engine_memory_profile& profile) { memory_profile_ = profile; }
+    /// The draft model of speculative decoding, whose weights and KV cache are on the same devices.
+    [[nodiscard]] const draft_model_config& draft_model() const noexcept { return draft_model_; }
+    void set_draft_model(const draft_model_config& drafts) { draft_model_ = drafts; }
+    /// The KV cache of each rank for requests of `tokens` tokens: `rank_memory::capacity`, with `pipeline` stages.
     ///
-    ///     share = max(u, min(1, weights / memory + 1 − u)).
-    ///
-    /// By default, at least 1 − u of the memory remains for the cache, as in measured runs of models that fill their
-    /// devices (DeepSeek-V3 on four B200: 88 % are weights; docs/latency.md).
-    [[nodiscard]] double memory_share(std::int64_t pipeline = 1) const;
-    /// Sequences of `tokens` tokens that fit into `memory_share` of one device next to the weights. 0: less than one.
-    ///
-    /// Returns 1 if a sequence fits only into the complete memory.
-    [[nodiscard]] double max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline = 1);
-    /// Tokens that fit into the memory of one device next to the weights, for sequences of `tokens` tokens.
-    [[nodiscard]] double max_cache_tokens(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return max_sequences_per_rank(tokens, pipeline) * static_cast<double>(tokens);
+    /// Returns nothing for a model without a KV cache. `profile`: limits of a scheduler instead of `memory_profile`.
+    [[nodiscard]] maybe<kv_cache_capacity> kv_cache(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return kv_cache(tokens, pipeline, memory_profile_);
     }
+    [[nodiscard]] maybe<kv_cache_capacity> kv_cache(std::int64_t tokens, std::int64_t pipeline,
+                                                    const engine_memory_profile& profile);
+    /// The memory of each rank, with the draft model.
+    [[nodiscard]] const rank_memory& ranks(std::int64_t pipeline, const engine_memory_profile& profile);
+    /// Sequences of `tokens` tokens whose KV cache fits into a rank. 0: less than one.
+    [[nodiscard]] double max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline = 1);
     [[nodiscard]] const execution& execution_config() const noexcept { return execution_; }
     [[nodiscard]] const engine& serving_engine() const noexcept { return engine_; }
     [[nodiscard]] const device& target_device() const noexcept { return device_; }
@@ -102,11 +111,6 @@ public:
     /// Step times with prefills, and of decode steps.
     [[nodiscard]] step_time_model& prefill_step_model() noexcept { return prompts_; }
     [[nodiscard]] step_time_model& decode_step_model() noexcept { return decoding_; }
-    /// Whether sequences of `tokens` tokens need the complete memory of a device.
-    [[nodiscard]] bool needs_full_device_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return memory_share(pipeline) == 1 || max_sequences(memory_share(pipeline), tokens, pipeline) == 0;
-    }
-
     /// Text tokens with the prefill time of the multimodal inputs of a request, encoder and prompt tokens together.
     [[nodiscard]] std::int64_t equivalent_text_tokens(const serving_load& load);
     /// The kernel costs of a load. Throws: `workload_error` if the model has fewer positions.
@@ -150,7 +154,6 @@ public:
 
 private:
     [[nodiscard]] static execution decoding(execution execution) noexcept;
-    [[nodiscard]] double max_sequences(double share, std::int64_t tokens, std::int64_t pipeline);
     /// Requests that fit into the memory of all devices.
     [[nodiscard]] double max_num_running(const serving_load& load);
     /// Doubles the concurrency, up to `maximum`.
@@ -163,9 +166,26 @@ private:
     [[nodiscard]] double sent(std::int64_t stages, std::int64_t tokens);
     /// The prefill of one request after its cached tokens, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load);
+    /// The cost `step(n)` of a batch of n sequences, interpolated between integers.
+    template <class Step>
+    [[nodiscard]] static step_cost interpolate_batch(double batch, const Step& step) {
+        const double whole = std::floor(batch), share = batch - whole;
+        if (batch <= 1) return step(1);
+        const step_cost low = step(static_cast<std::int64_t>(whole));
+        if (share == 0) return low;
+        return (low * (1 - share)).add(step(static_cast<std::int64_t>(whole) + 1), share);
+    }
+    /// The draft tokens of a decode step. Interpolates between integer batch sizes.
+    [[nodiscard]] step_cost draft_decode_cost(double batch, std::int64_t num_draft_tokens, std::int64_t past);
     /// A decode step. Interpolates between integer batch sizes.
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past);
 
+    /// The scheduler limits of an engine on which `ranks` and `kv_cache` depend, the number of stages, and the lengths.
+    using memory_key = std::array<double, 11>;
+    [[nodiscard]] memory_key key_of(std::int64_t tokens, std::int64_t pipeline,
+                                    const engine_memory_profile& profile) const noexcept;
+
+    model model_;
     execution execution_;
     engine engine_;
     const device& device_;
@@ -178,6 +198,10 @@ private:
     cost_evaluator shard_costs_;
     step_time_model prompts_;
     step_time_model decoding_;
+    engine_memory_profile memory_profile_;
+    draft_model_config draft_model_{};
+    std::map<memory_key, rank_memory> ranks_;
+    std::map<memory_key, maybe<kv_cache_capacity>> kv_caches_;
 };
 
 }  // namespace llmcost

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/finish_schedule.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
@@ -32,9 +33,14 @@ struct batch_reservation {
 /// Source: sglang, managers/schedule_policy.py, `PrefillAdder`; vllm, v1/core/kv_cache_manager.py.
 class admission_controller {
 public:
-    admission_controller(const scheduling_policy& policy, request_table table, const kv_cache_pool& kv_cache,
-                         const decoding_requests& decoding, const new_token_ratio& ratio)
-        : policy_(policy), table_(table), kv_cache_(kv_cache), decoding_(decoding), new_token_ratio_(ratio) {}
+    admission_controller(const scheduling_policy& policy, const request_blocks& pages_of_request, request_table table,
+                         const kv_cache_pool& kv_cache, const decoding_requests& decoding, const new_token_ratio& ratio)
+        : policy_(policy),
+          pages_of_request_(pages_of_request),
+          table_(table),
+          kv_cache_(kv_cache),
+          decoding_(decoding),
+          new_token_ratio_(ratio) {}
 
     /// Requests with allocated pages, in the order of admission.
     [[nodiscard]] const std::vector<std::size_t>& running() const noexcept { return running_; }
@@ -94,6 +100,7 @@ private:
     [[nodiscard]] finish_schedule finish_times_with(std::size_t request_id) const;
 
     const scheduling_policy& policy_;
+    const request_blocks& pages_of_request_;
     request_table table_;
     const kv_cache_pool& kv_cache_;
     const decoding_requests& decoding_;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/simulation/replica.hpp>
 
 namespace llmcost {
@@ -17,8 +19,10 @@ namespace llmcost {
 /// Configuration of equal engine replicas with a router, or of the prefill or decode workers of a disaggregated setup.
 struct cluster_config {
     scheduling_policy policy{};
-    std::int64_t num_pages = 1;        ///< of the KV cache of each rank
-    std::int64_t pages_per_block = 1;  ///< per prefix block
+    std::int64_t num_pages = 1;         ///< of the KV cache of each rank
+    request_blocks pages_of_request{};  ///< pages by length; default: one per `policy.page_size` tokens
+    std::int64_t pages_per_block = 1;   ///< per prefix block, in units of `pages_of_request`
+    std::int64_t tokens_per_block = 0;  ///< per prefix block; 0: those of its pages
     std::int64_t replicas = 1;
     std::int64_t data_parallel_size = 1;  ///< ranks of each replica, whose steps begin together
     std::int64_t num_draft_tokens = 0;    ///< draft tokens per request and step
@@ -44,6 +48,9 @@ struct simulation_result {
     std::int64_t num_preemptions = 0, engine_steps = 0;
     std::int64_t max_batched_tokens = 0;  ///< maximum new tokens of a step of a rank
     std::int64_t max_running = 0;         ///< maximum running requests of a rank
+    count kv_cache_bytes{};               ///< of each rank; set by `simulate`
+    std::int64_t kv_cache_blocks = 0;     ///< of each rank; set by `simulate`
+    bool has_waited_for_pages = false;    ///< the KV cache has limited a rank
     bool is_stopped_early =
         false;  ///< more than `max_slo_violations` requests violate the SLO; later requests are missing
 };
@@ -108,7 +115,10 @@ public:
             result_.joules += r.joules();
             result_.busy_seconds += r.busy_seconds();
             result_.engine_steps += r.steps();
-            for (const scheduler& s : r.ranks()) result_.num_preemptions += s.num_preemptions();
+            for (const scheduler& s : r.ranks()) {
+                result_.num_preemptions += s.num_preemptions();
+                result_.has_waited_for_pages = result_.has_waited_for_pages || s.has_waited_for_pages();
+            }
             result_.max_batched_tokens = std::max(result_.max_batched_tokens, r.max_batched_tokens());
             result_.max_running = std::max(result_.max_running, r.max_running());
         }
@@ -181,7 +191,8 @@ private:
             std::deque<scheduler> ranks;
             for (std::int64_t k = 0; k < plan.data_parallel_size; ++k)
                 ranks.emplace_back(policy, std::max<std::int64_t>(1, plan.num_pages / plan.pipeline_parallel_size),
-                                   plan.pages_per_block, table, plan.num_draft_tokens, plan.tokens_per_step);
+                                   plan.pages_per_block, table, plan.num_draft_tokens, plan.tokens_per_step,
+                                   plan.pages_of_request, plan.tokens_per_block);
             replicas_.emplace_back(std::move(ranks), plan.tokens_per_step,
                                    plan.pipeline_parallel_size > 1 ? &pipelines_.back() : nullptr);
         }

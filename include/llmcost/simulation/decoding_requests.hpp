@@ -4,8 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 
@@ -18,7 +22,9 @@ namespace llmcost {
 class decoding_requests {
 public:
     /// `tokens_per_step`: output tokens per request and step; above 1 with speculative decoding.
-    decoding_requests(const scheduling_policy& policy, request_table table, double tokens_per_step);
+    /// `pages_of_request`: pages by length.
+    decoding_requests(const scheduling_policy& policy, const request_blocks& pages_of_request, request_table table,
+                      double tokens_per_step);
 
     [[nodiscard]] std::int64_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -69,10 +75,34 @@ private:
     [[nodiscard]] double length_offset(const request_progress& p) const noexcept {
         return static_cast<double>(p.num_computed_tokens) - static_cast<double>(p.first_decode_step) * tokens_per_step_;
     }
-    /// `length_offset` modulo the page size. Requests of the same phase need a new page in the same steps.
-    [[nodiscard]] std::size_t page_phase(const request_progress& p) const noexcept;
+    /// The requests that need pages of one kind of block tables.
+    ///
+    /// A request is `growing` until it stores `max_tokens` tokens: from then on, its window frees as many pages as it
+    /// needs.
+    struct page_demand {
+        block_table_kind kind;
+        std::int64_t num_growing = 0;
+        /// Growing requests by phase: the length offset modulo the block size. Requests of the same phase need a new
+        /// page in the same steps.
+        std::vector<std::int64_t> num_growing_by_phase;
+        std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> num_by_last_growth;  ///< by step and phase
+    };
+    /// The phase of a request, and the step in which it has stopped to grow.
+    struct page_growth {
+        std::size_t phase;
+        std::int64_t end_step;
+    };
+    [[nodiscard]] page_growth growth_of(const page_demand& d, const request_progress& p) const noexcept;
+    /// Pages of one kind in the next `num_steps` steps.
+    [[nodiscard]] double pages_needed(const page_demand& d, std::int64_t num_steps) const noexcept;
+    /// Adds `difference` requests with the progress `p`.
+    void count_pages(const request_progress& p, std::int64_t difference);
+    /// Moves the requests that stop to grow between two steps, in either direction.
+    void move_growth(std::int64_t from_step, std::int64_t to_step);
     [[nodiscard]] std::int64_t next_finish_step();
     std::size_t pop_finish_event();
+
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
     const scheduling_policy& policy_;
     request_table table_;
@@ -82,7 +112,7 @@ private:
     double total_length_offset_ = 0;  ///< sum of `length_offset` over all requests
     std::int64_t last_batch_ = 0;     ///< index of the batch that was scheduled last
     bool last_batch_has_decodes_ = false;
-    std::vector<std::int64_t> num_requests_by_page_phase_;
+    std::vector<page_demand> page_demands_;
     std::vector<finish_event> finish_heap_;  ///< entries of freed requests stay until they reach the top
 };
 

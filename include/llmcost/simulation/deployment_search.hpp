@@ -94,6 +94,8 @@ private:
     struct known_run {
         evaluated_deployment tried{};
         std::int64_t new_tokens = 0, running = 0;  ///< maxima of a step of a rank
+        std::int64_t num_pages = 0;                ///< of the KV cache; the limits of a scheduler change it
+        bool has_waited_for_pages = false;
         bool is_stopped_early = false;
     };
 

@@ -16,12 +16,13 @@ namespace llmcost {
 /// Source: vllm, v1/core/kv_cache_manager.py; sglang, mem_cache/radix_cache.py.
 class kv_cache_pool {
 public:
-    /// A pool of `pages` pages. A prefix block has `pages_per_block` of them.
-    kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block)
-        : pages_(pages), pages_per_block_(pages_per_block) {}
+    /// A pool of `pages` pages. A prefix block has `pages_per_block` of them and stores `tokens_per_block` tokens.
+    kv_cache_pool(std::int64_t pages, std::int64_t pages_per_block, std::int64_t tokens_per_block)
+        : pages_(pages), pages_per_block_(pages_per_block), tokens_per_block_(tokens_per_block) {}
 
     [[nodiscard]] std::int64_t num_pages() const noexcept { return pages_; }
     [[nodiscard]] std::int64_t pages_per_block() const noexcept { return pages_per_block_; }
+    [[nodiscard]] std::int64_t tokens_per_block() const noexcept { return tokens_per_block_; }
     /// Cached prefix blocks.
     [[nodiscard]] std::size_t num_prefix_blocks() const noexcept { return prefix_blocks_.size(); }
     /// Pages of running requests.
@@ -30,6 +31,9 @@ public:
     }
     /// Pages that can be allocated, including those of prefix blocks without references.
     [[nodiscard]] double num_available() const noexcept { return static_cast<double>(pages_) - num_used(); }
+
+    /// Whether a prefix block was evicted.
+    [[nodiscard]] bool has_evicted() const noexcept { return has_evicted_; }
 
     /// Allocates private pages of a request. Requires that they are available.
     void allocate(double pages);
@@ -52,9 +56,10 @@ private:
     };
     void evict_if_needed();
 
-    std::int64_t pages_, pages_per_block_;
+    std::int64_t pages_, pages_per_block_, tokens_per_block_;
     double private_pages_ = 0;  ///< an integer without draft tokens, otherwise a mean
     std::int64_t num_pinned_blocks_ = 0;
+    bool has_evicted_ = false;
     std::unordered_map<std::uint64_t, prefix_block> prefix_blocks_;
     std::list<std::uint64_t> lru_blocks_;  ///< without references, least recently used first
 };

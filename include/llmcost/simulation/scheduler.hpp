@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/simulation/admission_controller.hpp>
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
@@ -22,9 +23,13 @@ namespace llmcost {
 class scheduler {
 public:
     /// `num_pages`: size of the KV cache. `num_draft_tokens`: draft tokens verified per request and step.
-    /// `tokens_per_step`: output tokens per request and step, at most `1 + num_draft_tokens`.
+    /// `tokens_per_step`: output tokens per request and step, at most `1 + num_draft_tokens`. `pages_of_request`: pages
+    /// by length; default: one per `policy.page_size` tokens. `tokens_per_prefix_block`; 0: those of its pages.
+    ///
+    /// `pages_per_prefix_block` and the KV cache of the scheduler have the units of `pages_of_request`.
     scheduler(const scheduling_policy& policy, std::int64_t num_pages, std::int64_t pages_per_prefix_block,
-              request_table table, std::int64_t num_draft_tokens = 0, double tokens_per_step = 1);
+              request_table table, std::int64_t num_draft_tokens = 0, double tokens_per_step = 1,
+              request_blocks pages_of_request = {}, std::int64_t tokens_per_prefix_block = 0);
     scheduler(const scheduler&) = delete;  // `admission_` refers to other members
     scheduler& operator=(const scheduler&) = delete;
 
@@ -34,6 +39,11 @@ public:
     /// Requests with allocated pages.
     [[nodiscard]] std::int64_t num_running() const noexcept { return admission_.num_running(); }
     [[nodiscard]] std::int64_t num_preemptions() const noexcept { return num_preemptions_; }
+    /// Whether a request has waited for pages, or a prefix was evicted. Otherwise a larger KV cache gives the same
+    /// schedule.
+    [[nodiscard]] bool has_waited_for_pages() const noexcept {
+        return has_waited_for_pages_ || kv_cache_.has_evicted();
+    }
     /// Whether a request that arrives now can be scheduled before a running request finishes.
     [[nodiscard]] bool accepts_requests() const noexcept { return !is_full_ && waiting_.empty(); }
     /// Prompt tokens of a request that are in the prefix cache.
@@ -42,7 +52,7 @@ public:
     }
     /// Pages that a request needs for its prompt and its complete output.
     [[nodiscard]] std::int64_t max_pages_of(const simulated_request& request) const noexcept {
-        return policy_.num_pages(request.input_tokens + request.output_tokens - 1);
+        return pages_of_request_(request.input_tokens + request.output_tokens - 1);
     }
     /// New tokens of a step, with draft tokens.
     [[nodiscard]] std::int64_t num_batched_tokens(const step_batch& batch) const noexcept;
@@ -112,6 +122,8 @@ private:
     void complete_prefill(std::size_t request_id);
 
     scheduling_policy policy_;
+    std::int64_t units_per_page_;
+    request_blocks pages_of_request_;  ///< in units: all pages of the members have this size
     request_table table_;
     kv_cache_pool kv_cache_;
     decoding_requests decoding_;
@@ -131,6 +143,7 @@ private:
     std::int64_t num_finished_unfreed_ = 0;  ///< finished requests with allocated pages
     bool is_full_ = false;                   ///< the last admission failed; retry only after a request leaves
     bool has_preempted_ = false;             ///< in the current batch
+    bool has_waited_for_pages_ = false;      ///< in any batch
 };
 
 }  // namespace llmcost

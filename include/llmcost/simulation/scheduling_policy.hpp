@@ -62,10 +62,6 @@ struct scheduling_policy {
     std::int64_t new_token_ratio_decay_steps = 600;  ///< steps from the initial to the final fraction
     device_tier tiers[5]{};
 
-    /// Pages for `num_tokens` tokens of one request.
-    [[nodiscard]] constexpr std::int64_t num_pages(std::int64_t num_tokens) const noexcept {
-        return (num_tokens + page_size - 1) / page_size;
-    }
     /// Whether a request gets the pages for its complete output at admission.
     [[nodiscard]] constexpr bool reserves_full_output() const noexcept {
         return admission == admission_mode::full_output;

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <llmcost/devices/device.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/serving/draft_model.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>
@@ -57,10 +59,20 @@ struct simulated_engine {
 /// Formula: sum of acceptance^i for i = 0 … draft.
 [[nodiscard]] double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept;
 
-/// Tokens that fit into the KV cache of one data-parallel rank, for sequences of `tokens` tokens.
+/// The KV cache of each data-parallel rank, for requests of `tokens` tokens: `rank_memory::capacity`, with the limits
+/// of the scheduling policy that are not the defaults of the engine.
 ///
-/// A draft model takes memory for its weights and its KV cache.
-[[nodiscard]] double max_cached_tokens(const simulated_engine& engine, std::int64_t tokens, std::int64_t stages = 1);
+/// A draft model takes memory for its weights and its KV cache. A model without a KV cache has unlimited pages.
+[[nodiscard]] kv_cache_capacity kv_cache_of(const simulated_engine& engine, std::int64_t tokens,
+                                            std::int64_t stages = 1);
+
+/// Whether a request of `tokens` tokens fits into the KV cache, in each of `stages` microbatches.
+[[nodiscard]] bool fits_kv_cache(const simulated_engine& engine, std::int64_t tokens, std::int64_t stages = 1);
+
+/// The pages of the KV cache of each rank in `plan`, with prefix blocks of `prefix_block_tokens` tokens.
+///
+/// A prefix block has no pages if it is shorter than a page. Windows and states are not shared.
+void set_kv_cache(cluster_config& plan, const kv_cache_capacity& capacity, std::int64_t prefix_block_tokens);
 
 /// Simulates requests on an engine. Calls `progress(completed, total)` after every run of steps.
 ///
@@ -73,23 +85,25 @@ template <class Progress>
         tokens += static_cast<double>(r.input_tokens) + static_cast<double>(r.output_tokens) / 2;
     const auto mean =
         static_cast<std::int64_t>(tokens / static_cast<double>(std::max<std::size_t>(1, requests.size())));
-    const double capacity_tokens =
-        max_cached_tokens(engine, std::max<std::int64_t>(1, mean), config.pipeline_parallel_size);
     const std::int64_t groups = engine.server->data_parallel_size();
-    cluster_config plan{
-        .policy = engine.policy,
-        .num_pages = std::max<std::int64_t>(
-            1, static_cast<std::int64_t>(capacity_tokens / static_cast<double>(engine.policy.page_size))),
-        .pages_per_block = std::max<std::int64_t>(1, config.prefix_block_tokens / engine.policy.page_size),
-        .replicas = engine.has_synchronized_ranks ? config.num_replicas : config.num_replicas * groups,
-        .data_parallel_size = engine.has_synchronized_ranks ? groups : 1,
-        .num_draft_tokens = config.num_draft_tokens,
-        .tokens_per_step = expected_tokens_per_step(config.num_draft_tokens, config.acceptance_rate),
-        .host_seconds_per_request = engine.host.request_seconds,
-        .pipeline_parallel_size = config.pipeline_parallel_size,
-        .router = config.router,
-        .slo = config.slo,
-        .max_slo_violations = config.max_slo_violations};
+    cluster_config plan{.policy = engine.policy,
+                        .replicas = engine.has_synchronized_ranks ? config.num_replicas : config.num_replicas * groups,
+                        .data_parallel_size = engine.has_synchronized_ranks ? groups : 1,
+                        .num_draft_tokens = config.num_draft_tokens,
+                        .tokens_per_step = expected_tokens_per_step(config.num_draft_tokens, config.acceptance_rate),
+                        .host_seconds_per_request = engine.host.request_seconds,
+                        .pipeline_parallel_size = config.pipeline_parallel_size,
+                        .router = config.router,
+                        .slo = config.slo,
+                        .max_slo_violations = config.max_slo_violations};
+    const kv_cache_capacity capacity =
+        kv_cache_of(engine, std::max<std::int64_t>(1, mean), config.pipeline_parallel_size);
+    set_kv_cache(plan, capacity, config.prefix_block_tokens);
+    const auto with_capacity = [&](simulation_result result) {
+        result.kv_cache_bytes = capacity.bytes;
+        result.kv_cache_blocks = capacity.num_blocks;
+        return result;
+    };
     const stage_links links = engine.server->stage_links_of(config.pipeline_parallel_size);
     plan.crosses_node = links.crosses_node();
     draft_model_config drafts = engine.draft_model;
@@ -99,7 +113,7 @@ template <class Progress>
                           writes_alone ? step_cost{} : engine.encoder_cost);
     if (!writes_alone) {
         cluster<step_cost_model> all(requests, config.num_clients, plan, price);
-        return all.run(records_steps, std::forward<Progress>(progress));
+        return with_capacity(all.run(records_steps, std::forward<Progress>(progress)));
     }
     // Decode workers recompute the last prompt token, together with decodes (vllm, v1/core/sched/scheduler.py).
     cluster_config writing = plan;
@@ -113,7 +127,7 @@ template <class Progress>
                engine.server->kv_cache_bytes(n) / (config.network_gigabytes_per_second * 1e9);
     };
     cluster<step_cost_model> all(requests, config.num_clients, plan, price_of_prompts, writing, price, transfer);
-    return all.run(records_steps, std::forward<Progress>(progress));
+    return with_capacity(all.run(records_steps, std::forward<Progress>(progress)));
 }
 [[nodiscard]] inline simulation_result simulate(const simulated_engine& engine,
                                                 const std::vector<simulated_request>& requests,

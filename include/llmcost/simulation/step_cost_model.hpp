@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/draft_model.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/size_polynomials.hpp>
 #include <llmcost/serving/stage_links.hpp>
@@ -16,13 +17,6 @@
 #include <llmcost/simulation/step_batch.hpp>
 
 namespace llmcost {
-
-/// A draft model or a draft head, which proposes tokens for each sequence of a step.
-struct draft_model_config {
-    std::int64_t num_draft_tokens = 0;
-    server* draft_server = nullptr;      ///< generates the draft tokens; null: no cost
-    draft_kind kind = draft_kind::none;  ///< of a draft head; none: a separate model, one token after the other
-};
 
 /// The cost of a step of an engine.
 ///
@@ -42,17 +36,6 @@ public:
 private:
     /// Adds a prefill to a group of similar lengths: at most a factor of 2 plus 16 tokens. A group stores sums.
     void add(const prefill_chunk& c);
-    /// The cost of the draft tokens of a decode step.
-    ///
-    /// With n draft tokens:
-    ///  - a separate model: n passes over one token;
-    ///  - `sequential`: a pass over the hidden states of the n + 1 tokens of the last verification, then n − 1 passes
-    ///    over one token;
-    ///  - `one_per_head`: one pass over one position;
-    ///  - `one_per_query`: one pass, whose context are the n + 1 tokens of the last verification.
-    ///
-    /// Source: vllm, v1/spec_decode/eagle.py, `propose`; v1/spec_decode/medusa.py, `propose`.
-    [[nodiscard]] step_cost draft_cost(const step_shape& decodes) const;
 
     server* server_;
     scheduling_policy policy_;

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include <llmcost/base/count.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
 #include <llmcost/serving/server.hpp>
 
@@ -66,6 +68,20 @@ inline constexpr option_spec acceptance{.name = "--acceptance",
                                         .value = "X",
                                         .type = value_type::number,
                                         .help = "acceptance probability of a draft token (default 0.7)"};
+inline constexpr option_spec proposes{
+    .name = "--draft-model",
+    .aliases = {"--speculative-model"},
+    .value = "NAME",
+    .type = value_type::text,
+    .help = "model that generates the --draft tokens, at its own cost (default: no cost)"};
+inline constexpr option_spec memory_share{
+    .name = "--memory-share",
+    .aliases = {"--gpu-memory-utilization"},
+    .value = "X",
+    .type = value_type::number,
+    .help =
+        "fraction of device memory that the engine uses (default: vllm 0.92, trtllm 0.9 of the free memory, "
+        "sglang by device, others 1)"};
 inline constexpr option_spec batch_wait{.name = "--batch-wait",
                                         .value = "N",
                                         .type = value_type::number,
@@ -85,7 +101,10 @@ inline constexpr std::array serve_options = concatenate(
     with_section("Multimodal inputs", request_multimodal_options),
     with_section("Parallelism", std::array{option::tp, option::pp, option::dp, option::ep}),
     with_section("Scheduling and speculative decoding",
-                 std::array{option::chunk, option::batch_wait, option::draft, option::acceptance}),
+                 std::array{option::chunk, option::batch_wait,
+                            with_help(option::draft,
+                                      "draft tokens per step, generated at no cost without --draft-model (default 0)"),
+                            option::acceptance, option::proposes, option::memory_share}),
     with_section("Hardware and engine", concatenate(std::array{option::device_list}, engine_options)),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options),
@@ -130,8 +149,8 @@ struct serve_response {
     count bytes_per_device{};                 ///< memory used on each device; 0 for a sweep
     double weight_bytes_per_device = 0;       ///< weights on each device; 0 for a sweep
     std::int64_t equivalent_text_tokens = 0;  ///< text prompt with the same prefill time; 0: no multimodal inputs
-    double memory_share = 0;                  ///< fraction of the device memory for weights and KV cache
-    bool needs_full_device_memory = false;    ///< one request exceeds the engine's usual fraction of device memory
+    maybe<kv_cache_capacity> kv_cache{};      ///< of each rank; none for a sweep, or without a KV cache
+    engine_memory_profile profile{};          ///< the memory management of the engine
 };
 
 namespace detail {

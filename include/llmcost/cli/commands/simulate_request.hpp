@@ -97,23 +97,9 @@ inline constexpr option_spec router{.name = "--router",
                                     .help =
                                         "routing policy: least (least-loaded replica) or prefix (longest prefix-cache "
                                         "match) (default least)"};
-inline constexpr option_spec proposes{
-    .name = "--draft-model",
-    .aliases = {"--speculative-model"},
-    .value = "NAME",
-    .type = value_type::text,
-    .help = "model that generates the --draft tokens, at its own cost (default: no cost)"};
 inline constexpr option_spec all_tokens{
     .name = "--ignore-eos",
     .help = "sglang: requests set ignore_eos, so that admission uses their exact output lengths"};
-inline constexpr option_spec memory_share{
-    .name = "--memory-share",
-    .aliases = {"--gpu-memory-utilization"},
-    .value = "X",
-    .type = value_type::number,
-    .help =
-        "fraction of device memory that the engine uses (default: vllm 0.92, others "
-        "0.9)"};
 inline constexpr option_spec drawn{.name = "--plot-of",
                                    .value = "TYPE",
                                    .type = value_type::choice,

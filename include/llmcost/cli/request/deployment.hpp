@@ -28,6 +28,7 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
+#include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -159,6 +160,7 @@ struct deployment {
     std::string adapter_label{};                                ///< printable; empty: no adapter
     llmcost::model model{};
     model_name name_of_model{};
+    std::shared_ptr<const stored_bytes> stored_weights{};  ///< owner of `execution.stored_parameters`
     llmcost::execution execution{};
     llmcost::engine engine{};
     std::shared_ptr<kernel_library> kernels{};  ///< shared pointer of an incomplete type

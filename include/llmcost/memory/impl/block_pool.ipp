@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
@@ -111,36 +112,87 @@ struct compressed_cache {
     std::int64_t page_bytes = 0;  ///< of a layer
 };
 
+/// The blocks of a request in groups of layers, each with a block table. Equal groups are merged.
+///
+/// If groups have pages of different sizes, the unit is the greatest common divisor of the sizes.
+[[nodiscard]] LLMCOST_INLINE request_blocks blocks_of_groups(const std::vector<kv_cache_group>& groups,
+                                                             std::int64_t max_num_batched_tokens) {
+    request_blocks blocks;
+    std::uint64_t unit_bytes = 0;
+    for (const kv_cache_group& g : groups) unit_bytes = std::gcd(unit_bytes, g.page_bytes.to_64());
+    const auto units_of = [&](const kv_cache_group& g) {
+        return unit_bytes == 0 ? 1 : static_cast<std::int64_t>(g.page_bytes.to_64() / unit_bytes);
+    };
+    blocks.units_per_block = units_of(groups.front());
+    for (const kv_cache_group& g : groups) {
+        const std::int64_t units = units_of(g);
+        if (g.layer.bytes_per_token == count{}) {
+            blocks.fixed_blocks += units;
+            continue;
+        }
+        const std::int64_t window = g.layer.window;
+        const bool is_sliding = window != 0 && !g.layer.is_chunked;
+        if (is_sliding) blocks.fixed_blocks += units;
+        const bool has_limit = window != 0 && max_num_batched_tokens > 0;
+        block_table_kind kind{.num_tables = units,
+                              .block_size = g.block_size,
+                              .max_tokens = has_limit ? window - (is_sliding ? 1 : 0) + max_num_batched_tokens : 0};
+        const auto found = std::find_if(blocks.kinds.begin(), blocks.kinds.end(), [&](const block_table_kind& k) {
+            return k.block_size == kind.block_size && k.max_tokens == kind.max_tokens;
+        });
+        if (found != blocks.kinds.end())
+            found->num_tables += units;
+        else
+            blocks.kinds.push_back(kind);
+    }
+    return blocks;
+}
+
 }  // namespace llmcost::detail
 
 namespace llmcost {
 
+LLMCOST_INLINE std::int64_t request_blocks::num_units(std::int64_t num_tokens) const noexcept {
+    std::int64_t num_units = fixed_blocks;
+    for (const block_table_kind& k : kinds) {
+        const std::int64_t stored_tokens = k.max_tokens > 0 ? std::min(num_tokens, k.max_tokens) : num_tokens;
+        num_units += k.num_tables * detail::ceil_divide(stored_tokens, k.block_size);
+    }
+    return num_units;
+}
+
+LLMCOST_INLINE std::int64_t request_blocks::operator()(std::int64_t num_tokens) const noexcept {
+    return detail::ceil_divide(num_units(num_tokens), units_per_block);
+}
+
+LLMCOST_INLINE request_blocks blocks_of_all_tokens(std::int64_t block_size) {
+    return {.fixed_blocks = 0, .kinds = {{.num_tables = 1, .block_size = block_size, .max_tokens = 0}}};
+}
+
 LLMCOST_INLINE block_pool::block_pool(const std::vector<kv_cache_layer>& layers, std::int64_t block_size,
-                                      std::int64_t max_num_batched_tokens)
-    : max_num_batched_tokens_(max_num_batched_tokens) {
+                                      std::int64_t max_num_batched_tokens) {
     std::vector<kv_cache_group> kinds = detail::layers_by_kind(layers, block_size);
     if (kinds.empty()) return;
     if (std::any_of(kinds.begin(), kinds.end(), [](const kv_cache_group& k) { return k.layer.compressed.ratio > 0; })) {
         add_compressed_groups(layers);
-        return;
-    }
-    if (detail::stores_equal_tokens(kinds)) {
+    } else if (detail::stores_equal_tokens(kinds)) {
         count bytes_per_token;
         for (const kv_cache_group& k : kinds) bytes_per_token += k.layer.bytes_per_token * count(k.num_layers);
         block_bytes_ = bytes_per_token * count(block_size);
         groups_.push_back(kinds.front());
         groups_.back().num_layers = static_cast<std::int64_t>(layers.size());
-        return;
+    } else {
+        detail::fit_states_into_pages(kinds);
+        const count page_bytes = detail::unify_page_size(kinds);
+        const std::int64_t group_size = detail::group_size_of(kinds);
+        block_bytes_ = page_bytes * count(group_size);
+        for (const kv_cache_group& k : kinds)
+            for (std::int64_t rest = k.num_layers; rest > 0; rest -= group_size) {
+                groups_.push_back(k);
+                groups_.back().num_layers = std::min(rest, group_size);
+            }
     }
-    detail::fit_states_into_pages(kinds);
-    const count page_bytes = detail::unify_page_size(kinds);
-    const std::int64_t group_size = detail::group_size_of(kinds);
-    block_bytes_ = page_bytes * count(group_size);
-    for (const kv_cache_group& k : kinds)
-        for (std::int64_t rest = k.num_layers; rest > 0; rest -= group_size) {
-            groups_.push_back(k);
-            groups_.back().num_layers = std::min(rest, group_size);
-        }
+    blocks_ = detail::blocks_of_groups(groups_, max_num_batched_tokens);
 }
 
 LLMCOST_INLINE void block_pool::add_compressed_groups(const std::vector<kv_cache_layer>& layers) {
@@ -223,26 +275,19 @@ LLMCOST_INLINE void block_pool::add_compressed_groups(const std::vector<kv_cache
     block_bytes_ = tuple_bytes * count(longest->num_layers);
 }
 
-LLMCOST_INLINE std::int64_t block_pool::num_blocks_of_request(std::int64_t num_tokens) const {
-    const std::int64_t new_tokens = max_num_batched_tokens_ > 0 ? max_num_batched_tokens_ : num_tokens;
-    std::int64_t num_blocks = 0;
-    count bytes;
-    for (const kv_cache_group& g : groups_) {
-        if (g.layer.bytes_per_token == count{}) {
-            ++num_blocks;
-            continue;
-        }
-        const std::int64_t window = g.layer.window;
-        const std::int64_t stored_tokens =
-            window == 0 ? num_tokens : std::min(window - (g.layer.is_chunked ? 0 : 1) + new_tokens, num_tokens);
-        const std::int64_t blocks_of_group =
-            detail::ceil_divide(stored_tokens, g.block_size) + (window != 0 && !g.layer.is_chunked ? 1 : 0);
-        num_blocks += blocks_of_group;
-        bytes += count(blocks_of_group) * g.page_bytes;
-    }
-    if (!has_compressed_entries()) return num_blocks;
-    const count first = groups_.front().page_bytes;
-    return static_cast<std::int64_t>(((bytes + first - count(1)) / first).to_64());
+LLMCOST_INLINE block_pool::block_pool(const kv_cache_size& size, std::int64_t window, std::int64_t block_size) {
+    constexpr std::uint64_t state_block_bytes = 1024;
+    const bool has_tokens = size.bytes_per_token != count{};
+    block_bytes_ = has_tokens ? size.bytes_per_token * count(block_size) : count(state_block_bytes);
+    groups_.push_back({.layer = {.bytes_per_token = size.bytes_per_token,
+                                 .window = window,
+                                 .is_chunked = false,
+                                 .state_bytes = size.bytes_per_sequence},
+                       .num_layers = 1,
+                       .block_size = block_size});
+    if (has_tokens) blocks_.kinds = {{.num_tables = 1, .block_size = block_size, .max_tokens = window}};
+    const count state_blocks = (size.bytes_per_sequence + block_bytes_ - count(1)) / block_bytes_;
+    blocks_.fixed_blocks = static_cast<std::int64_t>(state_blocks.to_64()) + (window > 0 ? 1 : 0);
 }
 
 LLMCOST_INLINE std::int64_t block_pool::num_blocks_in(count bytes) const {

@@ -43,33 +43,31 @@ LLMCOST_INLINE double interpolated_limit(const std::vector<known_requirement>& k
 namespace llmcost {
 
 LLMCOST_INLINE fit_figures fit_inference(const rank_memory& ranks, const workload& load, std::uint64_t bytes) {
-    const auto available_bytes =
-        static_cast<std::uint64_t>(static_cast<double>(bytes) * ranks.engine().gpu_memory_utilization);
+    const std::uint64_t available_bytes = usable_bytes_of(ranks.engine(), bytes);
     const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch;
         changed.sequence = sequence;
         return ranks.largest(changed);
     };
+    const auto reserved_for = [&](std::int64_t batch, std::int64_t sequence) {
+        return reserved_bytes_of(memory_for(batch, sequence), ranks.engine());
+    };
     fit_figures out;
     const inference_memory requested_memory = memory_for(load.batch, load.sequence);
     out.needed = requested_memory.total_bytes();
-    out.fits = out.needed <= count(available_bytes);
+    const count reserved = reserved_bytes_of(requested_memory, ranks.engine());
+    out.fits = reserved <= count(available_bytes);
     out.max_batch = find_largest_fit(
-        available_bytes, 1 << 20, [&](std::int64_t n) { return memory_for(n, load.sequence).total_bytes(); },
-        known_requirement{load.batch, out.needed},
+        available_bytes, 1 << 20, [&](std::int64_t n) { return reserved_for(n, load.sequence); },
+        known_requirement{load.batch, reserved},
         fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
     out.max_context = find_largest_fit(
         available_bytes, longest_context(ranks.shard()) - load.past,
-        [&](std::int64_t n) { return memory_for(load.batch, n).total_bytes(); },
-        known_requirement{load.sequence, out.needed},
+        [&](std::int64_t n) { return reserved_for(load.batch, n); }, known_requirement{load.sequence, reserved},
         fixed_requirement{requested_memory.weight_bytes + requested_memory.runtime_bytes});
-    const inference_memory one = load.batch == 1 ? requested_memory : memory_for(1, load.sequence);
-    const count fixed =
-        one.weight_bytes + one.table_bytes + one.runtime_bytes + one.communication_bytes + one.peak_activation_bytes;
-    if (one.kv_cache_allocated_bytes != count{} && fixed < count(available_bytes))
-        out.max_concurrency =
-            static_cast<std::int64_t>(((count(available_bytes) - fixed) / one.kv_cache_allocated_bytes).to_64());
+    if (const maybe<kv_cache_capacity> capacity = ranks.capacity(load, bytes))
+        out.max_concurrency = static_cast<std::int64_t>(capacity->max_concurrency);
     return out;
 }
 

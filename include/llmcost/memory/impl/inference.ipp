@@ -169,6 +169,20 @@ LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const
     return forward_peak_of(model, load, kernels);
 }
 
+[[nodiscard]] LLMCOST_INLINE engine_kernels kernels_of(const engine_memory_profile& engine,
+                                                       const inference_rank& rank) {
+    return {.are_fused = engine.has_fused_kernels,
+            .expert_tensor_parallel_size = rank.expert_tensor_parallel_size,
+            .expert_parallel_size = rank.expert_parallel_size,
+            .experts = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
+                                        rank.tensor_parallel_size, rank.expert_parallel_size),
+            .version = engine.version};
+}
+
+LLMCOST_INLINE bool has_kv_cache_manager(const model& model, const engine_memory_profile& engine) noexcept {
+    return engine.has_hybrid_cache_manager && model.config.encoder.num_hidden_layers == 0;
+}
+
 LLMCOST_INLINE bool is_earlier_version(std::string_view version, const engine_version& limit) {
     return parse_engine_version(version) < limit;
 }
@@ -190,7 +204,7 @@ LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile
                                                            std::uint64_t device_bytes, std::string_view device_name,
                                                            std::int64_t num_compute_units) {
     if (profile.max_num_seqs == 0) return profile;
-    constexpr std::uint64_t large_device = std::uint64_t{70} << 30;
+    constexpr std::uint64_t large_device = std::uint64_t{70} << 30, largest_device = std::uint64_t{160} << 30;
     const bool is_exception = device_name.find(profile.small_batch_device) != std::string_view::npos;
     if (device_bytes != 0 && (device_bytes < large_device || is_exception)) {
         profile.max_num_batched_tokens = 2048;
@@ -199,6 +213,8 @@ LLMCOST_INLINE engine_memory_profile profile_with_defaults(engine_memory_profile
     profile.version = parse_engine_version(version);
     profile.architecture = architecture_of_device(device_name);
 
+    constexpr engine_version larger_steps{0, 28, 0};
+    if (device_bytes >= largest_device && profile.version >= larger_steps) profile.max_num_batched_tokens = 16384;
     constexpr engine_version sorting_sampler{0, 11, 1}, top_k_kernel{0, 17, 0}, larger_utilization{0, 20, 0};
     constexpr double sorting_buffers = 9.5;
     const bool has_flashinfer_sampler =
@@ -234,6 +250,23 @@ LLMCOST_INLINE count sampler_peak_bytes(const model& model, const workload& load
            count(cublas_workspace);
 }
 
+LLMCOST_INLINE maybe<count> profile_peak_bytes_of(const model& model, const workload& load,
+                                                  const engine_memory_profile& engine, const inference_rank& rank) {
+    if (engine.max_num_seqs <= 0 || engine.is_from_log || model.config.vocab_size <= 0) return {};
+    const engine_kernels kernels = detail::kernels_of(engine, rank);
+    const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
+    const forward_peak profiled = detail::profiled_forward_peak(model, load, engine, kernels);
+    const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
+    const count kept_workspace = is_temporary ? count{} : profiled.workspace_bytes;
+    return std::max(profiled.bytes, sampler_peak_bytes(model, load, engine, vocab_size) + kept_workspace);
+}
+
+LLMCOST_INLINE count step_peak_bytes_of(const model& model, const workload& load, const engine_memory_profile& engine,
+                                        const inference_rank& rank) {
+    if (engine.is_from_log) return {};
+    return peak_activation_bytes(model, detail::largest_chunk_of(load, engine), detail::kernels_of(engine, rank));
+}
+
 LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices, gpu_architecture architecture) {
     if (num_devices <= 1) return {};
     if (architecture == gpu_architecture::rocm) return count((num_devices <= 4 ? 328 : 2110) * detail::MiB);
@@ -241,9 +274,17 @@ LLMCOST_INLINE count communication_bytes_of(std::int64_t num_devices, gpu_archit
     return count(mebibytes * detail::MiB);
 }
 
+LLMCOST_INLINE count communication_bytes_in(const engine_memory_profile& engine, std::int64_t num_devices,
+                                            std::int64_t tensor_parallel_size) {
+    if (engine.max_num_seqs <= 0 || engine.is_from_log) return {};
+    const count of_nccl = communication_bytes_of(num_devices, engine.architecture);
+    if (num_devices != tensor_parallel_size) return of_nccl;
+    return of_nccl + fused_all_reduce_bytes(engine.version, engine.architecture, tensor_parallel_size);
+}
+
 LLMCOST_INLINE std::optional<block_pool> block_pool_of(const model& model, const workload& load,
                                                        const engine_memory_profile& engine, layer_range range) {
-    if (!engine.has_hybrid_cache_manager || model.config.encoder.num_hidden_layers > 0) return std::nullopt;
+    if (!detail::has_kv_cache_manager(model, engine)) return std::nullopt;
     const std::vector<kv_cache_layer> layers = kv_cache_layers_of(model, load, range);
     if (layers.empty()) return std::nullopt;
     return block_pool(layers, engine.block_size, engine.max_num_batched_tokens);
@@ -257,12 +298,7 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     memory.kv_cache_bytes = metrics.cache_bytes;
     memory.kv_cache_allocated_bytes = metrics.cache_bytes;
     memory.runtime_bytes = count(engine.runtime_bytes);
-    if (engine.max_num_seqs > 0 && !engine.is_from_log)
-        memory.communication_bytes =
-            communication_bytes_of(rank.num_devices, engine.architecture) +
-            (rank.num_devices == rank.tensor_parallel_size
-                 ? fused_all_reduce_bytes(engine.version, engine.architecture, rank.tensor_parallel_size)
-                 : count{});
+    memory.communication_bytes = communication_bytes_in(engine, rank.num_devices, rank.tensor_parallel_size);
 
     const std::int64_t num_tokens = load.past + load.sequence;
     const bool has_cache = metrics.cache_elements != count{};
@@ -287,69 +323,69 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     }
 
     if (engine.is_from_log) return memory;
-    const engine_kernels kernels{.are_fused = engine.has_fused_kernels,
-                                 .expert_tensor_parallel_size = rank.expert_tensor_parallel_size,
-                                 .expert_parallel_size = rank.expert_parallel_size,
-                                 .experts = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
-                                                             rank.tensor_parallel_size, rank.expert_parallel_size),
-                                 .version = engine.version};
-    memory.peak_activation_bytes = peak_activation_bytes(model, detail::largest_chunk_of(load, engine), kernels);
-    if (engine.max_num_seqs > 0 && has_cache && model.config.vocab_size > 0) {
-        const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
-        const forward_peak profiled = detail::profiled_forward_peak(model, load, engine, kernels);
-        const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
-        const count persistent_workspace = is_temporary ? count{} : profiled.workspace_bytes;
-        memory.peak_activation_bytes =
-            std::max({memory.peak_activation_bytes, profiled.bytes,
-                      sampler_peak_bytes(model, load, engine, vocab_size) + persistent_workspace});
-    }
+    memory.peak_activation_bytes = step_peak_bytes_of(model, load, engine, rank);
+    if (!has_cache) return memory;
+    const maybe<count> profile_peak =
+        rank.profile_peak_bytes ? rank.profile_peak_bytes : profile_peak_bytes_of(model, load, engine, rank);
+    if (profile_peak) memory.peak_activation_bytes = std::max(memory.peak_activation_bytes, *profile_peak);
     return memory;
 }
 
-LLMCOST_INLINE maybe<kv_cache_capacity> kv_cache_capacity_of(const model& model, const workload& load,
-                                                             const engine_memory_profile& engine,
-                                                             const inference_memory& memory, std::uint64_t device_bytes,
-                                                             const std::optional<block_pool>* given_pool) {
-    const double fraction = engine.is_fraction_of_free_memory ? 1 : engine.gpu_memory_utilization;
-    const count usable_bytes(static_cast<std::uint64_t>(static_cast<double>(device_bytes) * fraction));
-    const count used_bytes = memory.weight_bytes + memory.table_bytes + memory.peak_activation_bytes +
-                             memory.runtime_bytes + memory.communication_bytes;
-
-    kv_cache_capacity capacity;
-    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
-    if (engine.is_fraction_of_free_memory)
-        capacity.bytes =
-            count(static_cast<std::uint64_t>(static_cast<double>(capacity.bytes) * engine.gpu_memory_utilization));
-    if (const std::optional<block_pool> pool =
-            given_pool != nullptr ? *given_pool : block_pool_of(model, load, engine)) {
-        capacity.num_blocks = pool->num_blocks_in(capacity.bytes);
-        capacity.num_tokens = pool->num_tokens_in(capacity.num_blocks);
-        capacity.num_groups = static_cast<std::int64_t>(pool->groups().size());
-        capacity.max_concurrency = static_cast<double>(capacity.num_blocks) /
-                                   static_cast<double>(pool->num_blocks_of_request(load.past + load.sequence));
-        if (pool->has_compressed_entries())
-            capacity.num_tokens =
-                static_cast<std::int64_t>(capacity.max_concurrency * static_cast<double>(load.past + load.sequence));
-        return capacity;
-    }
-
+LLMCOST_INLINE uniform_kv_cache uniform_kv_cache_of(const model& model, const workload& load,
+                                                    const engine_memory_profile& engine) {
     constexpr std::int64_t max_probe_tokens = 1 << 15;
     const std::int64_t max_positions = model.config.max_position_embeddings;
-    const std::int64_t probe_tokens = max_positions > 0 ? std::min(max_positions, max_probe_tokens) : max_probe_tokens;
+    const std::int64_t num_tokens = max_positions > 0 ? std::min(max_positions, max_probe_tokens) : max_probe_tokens;
+    uniform_kv_cache cache;
+    cache.size = kv_cache_size_of(model, load);
+    if (cache.size.bytes_per_token == count{}) return cache;
+    if (engine.caches_all_tokens) {
+        cache.is_proportional = cache.size.bytes_per_sequence == count{};
+        return cache;
+    }
+    const count probed = detail::kv_cache_bytes_after_prefill(model, load, num_tokens);
+    cache.is_proportional =
+        cache.size.bytes_per_sequence == count{} && probed == cache.size.bytes_per_token * count(num_tokens);
+    if (num_tokens > 2 && probed == detail::kv_cache_bytes_after_prefill(model, load, num_tokens - 1))
+        cache.window =
+            static_cast<std::int64_t>(((probed - cache.size.bytes_per_sequence) / cache.size.bytes_per_token).to_64());
+    return cache;
+}
 
-    const kv_cache_size size = kv_cache_size_of(model, load);
-    const bool is_proportional =
-        size.bytes_per_sequence == count{} && size.bytes_per_token != count{} &&
-        (engine.caches_all_tokens ||
-         detail::kv_cache_bytes_after_prefill(model, load, probe_tokens) == size.bytes_per_token * count(probe_tokens));
-    if (!engine.has_paged_cache || !is_proportional) return {};
-
-    const count block_bytes = size.bytes_per_token * count(engine.block_size);
-    capacity.num_blocks = static_cast<std::int64_t>((capacity.bytes / block_bytes).to_64());
-    capacity.num_tokens = capacity.num_blocks * engine.block_size;
-    const std::int64_t request_blocks = (load.past + load.sequence + engine.block_size - 1) / engine.block_size;
-    capacity.max_concurrency = static_cast<double>(capacity.num_blocks) / static_cast<double>(request_blocks);
+LLMCOST_INLINE kv_cache_capacity kv_cache_capacity_of(const block_pool& pool, const engine_memory_profile& engine,
+                                                      count used_bytes, std::uint64_t device_bytes,
+                                                      std::int64_t num_tokens) {
+    kv_cache_capacity capacity;
+    const count usable_bytes(usable_bytes_of(engine, device_bytes));
+    if (used_bytes < usable_bytes) capacity.bytes = usable_bytes - used_bytes;
+    if (engine.is_fraction_of_free_memory)
+        capacity.bytes = count(
+            static_cast<std::uint64_t>(static_cast<double>(capacity.bytes.to_64()) * engine.gpu_memory_utilization));
+    capacity.used_bytes = used_bytes;
+    capacity.memory_fraction = engine.gpu_memory_utilization;
+    capacity.block_bytes = pool.block_bytes();
+    capacity.num_blocks = pool.num_blocks_in(capacity.bytes);
+    capacity.num_tokens = pool.num_tokens_in(capacity.num_blocks);
+    capacity.num_groups = static_cast<std::int64_t>(pool.groups().size());
+    capacity.blocks_of_request = pool.blocks_of_requests();
+    capacity.max_concurrency =
+        static_cast<double>(capacity.num_blocks) / static_cast<double>(pool.num_blocks_of_request(num_tokens));
+    capacity.request_bytes = pool.request_bytes(num_tokens);
+    if (pool.has_compressed_entries())
+        capacity.num_tokens = static_cast<std::int64_t>(capacity.max_concurrency * static_cast<double>(num_tokens));
     return capacity;
+}
+
+LLMCOST_INLINE count reserved_bytes_of(const inference_memory& memory, const engine_memory_profile& engine) {
+    if (!engine.is_fraction_of_free_memory) return memory.total_bytes();
+    const double unused_part = 1 / engine.gpu_memory_utilization - 1;
+    return memory.total_bytes() + count(static_cast<std::uint64_t>(
+                                      static_cast<double>(memory.kv_cache_allocated_bytes.to_64()) * unused_part));
+}
+
+LLMCOST_INLINE std::uint64_t usable_bytes_of(const engine_memory_profile& engine, std::uint64_t device_bytes) {
+    if (engine.is_fraction_of_free_memory) return device_bytes;
+    return static_cast<std::uint64_t>(static_cast<double>(device_bytes) * engine.gpu_memory_utilization);
 }
 
 }  // namespace llmcost

@@ -5,6 +5,7 @@
 #include <llmcost/memory/rank_memory.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -47,16 +48,19 @@ public:
         : decoder_path_(std::move(decoder_path)), num_layers_(num_layers), type_(type), out_(out) {}
 
     void on_module_enter(const recorder&, const module_info& m) override {
-        open_.push_back({path_.size(), layer_, m.module_role == role::experts});
+        const bool is_unquantized = m.module_role == role::embedding || m.module_role == role::head;
+        open_.push_back({path_.size(), layer_, m.module_role == role::experts, is_unquantized});
         const std::string_view name = m.name;
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
         if (m.module_role == role::experts) ++expert_depth_;
+        if (is_unquantized) ++unquantized_depth_;
         if (m.index >= 0 && path_ == decoder_path_ + std::to_string(m.index)) layer_ = m.index;
     }
     void on_module_leave(const recorder&, const module_info&) override {
         const open_module& top = open_.back();
         if (top.is_experts) --expert_depth_;
+        if (top.is_unquantized) --unquantized_depth_;
         if (top.outer_layer != layer_) layer_ = layer_ + 1 >= num_layers_ ? num_layers_ : outside_;
         path_.resize(top.parent_path_length);
         open_.pop_back();
@@ -68,7 +72,8 @@ public:
                         .rank_elements = count(v.numel),
                         .rank_bytes = bytes_of(count(v.numel), type_),
                         .layer = layer_,
-                        .is_routed = expert_depth_ > 0});
+                        .is_routed = expert_depth_ > 0,
+                        .is_unquantized = expert_depth_ == 0 && unquantized_depth_ > 0});
     }
 
 private:
@@ -77,6 +82,7 @@ private:
         std::size_t parent_path_length;
         std::int64_t outer_layer;
         bool is_experts;
+        bool is_unquantized;
     };
     std::string decoder_path_;
     std::int64_t num_layers_;
@@ -86,6 +92,7 @@ private:
     std::string path_;
     std::int64_t layer_ = outside_;
     int expert_depth_ = 0;
+    int unquantized_depth_ = 0;
 };
 
 /// Collects the dimensions of the rotary modules of a decoder.
@@ -280,22 +287,33 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
     : shard_(shard_of_rank(m, sharding.parallel, engine.vocabulary_multiple)),
       engine_(engine),
       sharding_(sharding),
+      minimal_load_(minimal_workload(m)),
       vocab_size_(m.config.vocab_size),
       has_own_weights_(sharding.world_size() == 1) {
     const std::int64_t num_stages = sharding.pipeline_parallel_size;
+    minimal_load_.weights = load.weights;
+    minimal_load_.activations = load.activations;
+    minimal_load_.cache = load.cache;
+    if (load.encoder_sequence > 0) minimal_load_.encoder_sequence = load.encoder_sequence;
     if (num_stages > 1 && num_stages > m.config.num_hidden_layers)
         throw description_error("the pipeline has more stages than the model has layers");
     if (num_stages > 1 && detail::decoder_path_of(m, minimal_workload(m)).empty())
         throw description_error("a pipeline needs a model whose layers have a KV cache");
+    const bool has_cache = detail::has_kv_cache_manager(m, engine);
     for (std::int64_t s = 0; s < num_stages; ++s) {
         const layer_range range = num_stages == 1 ? all_layers : layers(s);
-        stages_.push_back({.weight_bytes = {},
-                           .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range)
-                                          : engine.has_token_pools ? sglang_table_bytes(shard_, load, range)
-                                                                   : count{},
-                           .padding_bytes = {},
-                           .pool = block_pool_of(shard_, load, engine, range)});
+        stages_.push_back(
+            {.weight_bytes = {},
+             .table_bytes = engine.has_rotary_tables ? engine_table_bytes(shard_, load, range)
+                            : engine.has_token_pools ? sglang_table_bytes(shard_, load, range)
+                                                     : count{},
+             .padding_bytes = {},
+             .layers = has_cache ? kv_cache_layers_of(shard_, load, range) : std::vector<kv_cache_layer>{},
+             .pool = std::nullopt});
+        update_pool(stages_.back());
     }
+    if (stages_.front().pool)
+        profile_peak_bytes_ = profile_peak_bytes_of(shard_, load, engine, rank_of(stages_.front()));
     if (has_own_weights_ && !engine.has_rotary_tables) return;
     const std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
     set_padding(m, parameters);
@@ -306,6 +324,39 @@ LLMCOST_INLINE void rank_memory::set_padding(const model& m, const std::vector<r
     if (!engine_.has_rotary_tables) return;
     const std::vector<count> padding = stage_padding_bytes(parameters, m, sharding_, engine_);
     for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].padding_bytes = padding[s];
+}
+
+LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, const engine_memory_profile& engine,
+                                        const inference_sharding& sharding, const weight_element_bytes& element_bytes)
+    : rank_memory(m, load, engine, sharding) {
+    has_own_weights_ = false;
+    std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+    for (rank_parameter& p : parameters) {
+        const double bytes_per_element = p.is_routed        ? element_bytes.routed
+                                         : p.is_unquantized ? element_bytes.unquantized
+                                                            : element_bytes.others;
+        p.rank_bytes = count(
+            static_cast<std::uint64_t>(std::llround(static_cast<double>(p.rank_elements.to_64()) * bytes_per_element)));
+    }
+    set_padding(m, parameters);
+    set_weights(m, parameters, {});
+}
+
+LLMCOST_INLINE void rank_memory::update_pool(stage_state& s) const {
+    if (!s.layers.empty()) s.pool = block_pool(s.layers, engine_.block_size, engine_.max_num_batched_tokens);
+}
+
+LLMCOST_INLINE void rank_memory::add_weights(count bytes_per_rank) {
+    for (stage_state& s : stages_) s.added_bytes += bytes_per_rank / count(num_stages());
+}
+
+LLMCOST_INLINE void rank_memory::add_draft_model(const rank_memory& draft) {
+    stage_state& last = stages_.back();
+    const stage_state& added = draft.stages_.front();
+    last.added_bytes += draft.weight_bytes(added) + added.added_bytes;
+    last.layers.insert(last.layers.end(), added.layers.begin(), added.layers.end());
+    update_pool(last);
+    if (!added.pool) last.draft_cache = draft.uniform_cache().size;
 }
 
 LLMCOST_INLINE void rank_memory::set_weights(const model& m, const std::vector<rank_parameter>& parameters,
@@ -319,17 +370,25 @@ LLMCOST_INLINE layer_range rank_memory::layers(std::int64_t stage) const {
     return layers_of_stage(shard_.config.num_hidden_layers, sharding_.pipeline_parallel_size, stage);
 }
 
+LLMCOST_INLINE count rank_memory::weight_bytes(const stage_state& s) const {
+    return has_own_weights_ ? count_model(shard_, minimal_load_).weight_bytes : s.weight_bytes;
+}
+
+LLMCOST_INLINE inference_rank rank_memory::rank_of(const stage_state& s) const {
+    return {.weight_bytes = has_own_weights_ ? maybe<count>{} : maybe<count>{s.weight_bytes},
+            .pool = &s.pool,
+            .vocab_size = vocab_size_,
+            .num_devices = sharding_.world_size(),
+            .tensor_parallel_size = sharding_.parallel.tensor_parallel_size,
+            .expert_tensor_parallel_size = sharding_.parallel.expert_tensor_parallel_size,
+            .expert_parallel_size = sharding_.parallel.expert_parallel_size,
+            .profile_peak_bytes = profile_peak_bytes_};
+}
+
 LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std::int64_t stage) const {
     const stage_state& s = stages_[static_cast<std::size_t>(stage)];
-    inference_memory memory =
-        inference_memory_of(shard_, load, engine_,
-                            {.weight_bytes = has_own_weights_ ? maybe<count>{} : maybe<count>{s.weight_bytes},
-                             .pool = &s.pool,
-                             .vocab_size = vocab_size_,
-                             .num_devices = sharding_.world_size(),
-                             .tensor_parallel_size = sharding_.parallel.tensor_parallel_size,
-                             .expert_tensor_parallel_size = sharding_.parallel.expert_tensor_parallel_size,
-                             .expert_parallel_size = sharding_.parallel.expert_parallel_size});
+    inference_memory memory = inference_memory_of(shard_, load, engine_, rank_of(s));
+    memory.weight_bytes += s.added_bytes;
     memory.table_bytes = s.table_bytes + s.padding_bytes;
     if (num_stages() > 1) {
         const count size(layers(stage).size), all(shard_.config.num_hidden_layers);
@@ -338,9 +397,9 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
     }
     const bool has_encoder = shard_.config.encoder.num_hidden_layers > 0;
     if (engine_.has_token_pools && !has_encoder && memory.kv_cache_bytes != count{}) {
-        const sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
         memory.kv_cache_allocated_bytes =
-            count(load.batch) * layout.request_bytes(load.past + load.sequence, engine_.max_num_batched_tokens);
+            count(load.batch) *
+            pool_layout(load, stage).request_bytes(load.past + load.sequence, engine_.max_num_batched_tokens);
     }
     return memory;
 }
@@ -366,35 +425,116 @@ LLMCOST_INLINE sglang_defaults rank_memory::token_pool_defaults(std::uint64_t de
                               sharding_.pipeline_parallel_size);
 }
 
+LLMCOST_INLINE sglang_pool_layout rank_memory::pool_layout(const workload& load, std::int64_t stage) const {
+    sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
+    layout.add_draft_cache(stages_[static_cast<std::size_t>(stage)].draft_cache);
+    return layout;
+}
+
 LLMCOST_INLINE sglang_pools rank_memory::token_pools(const workload& load, std::int64_t stage,
                                                      std::uint64_t device_bytes) const {
     const sglang_defaults defaults = token_pool_defaults(device_bytes);
-    const inference_memory memory = of_stage(load, stage);
-    const double free_bytes = static_cast<double>(device_bytes) - static_cast<double>(memory.runtime_bytes);
-    const double static_bytes =
-        free_bytes * defaults.mem_fraction_static - static_cast<double>(memory.weight_bytes + memory.table_bytes);
-    const sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
-    return layout.pools_in(count(static_cast<std::uint64_t>(std::max(0.0, static_bytes))), load.past + load.sequence,
-                           defaults.chunked_prefill_size);
+    const stage_state& s = stages_[static_cast<std::size_t>(stage)];
+    const double free_bytes = static_cast<double>(device_bytes) - static_cast<double>(engine_.runtime_bytes);
+    const double static_bytes = free_bytes * defaults.mem_fraction_static -
+                                static_cast<double>(weight_bytes(s) + s.added_bytes + s.table_bytes);
+    return pool_layout(load, stage)
+        .pools_in(count(static_cast<std::uint64_t>(std::max(0.0, static_bytes))), load.past + load.sequence,
+                  defaults.chunked_prefill_size);
+}
+
+LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity_of_token_pools(const workload& load, std::int64_t stage,
+                                                                             std::uint64_t device_bytes) const {
+    if (shard_.config.encoder.num_hidden_layers > 0) return {};  // pools of encoder-decoders are not described
+    const sglang_pool_layout layout = pool_layout(load, stage);
+    if (layout.token_bytes() == count{} && layout.swa_token_bytes() == count{} && layout.state_bytes() == count{})
+        return {};
+    const sglang_pools pools = token_pools(load, stage, device_bytes);
+    const std::int64_t num_tokens = load.past + load.sequence, page_size = engine_.sglang.page_size,
+                       chunk = token_pool_defaults(device_bytes).chunked_prefill_size;
+    const stage_state& s = stages_[static_cast<std::size_t>(stage)];
+    kv_cache_capacity capacity;
+    capacity.bytes = pools.kv_bytes + pools.mamba_bytes;
+    capacity.num_tokens = pools.max_total_num_tokens;
+    capacity.num_groups = pools.swa_num_tokens > 0 ? 2 : 1;
+    capacity.max_concurrency = pools.max_concurrency;
+    capacity.max_num_seqs = pools.max_running_requests;
+    capacity.memory_fraction = token_pool_defaults(device_bytes).mem_fraction_static;
+    const bool is_limited_by_windows = layout.is_limited_by_windows(num_tokens, chunk);
+    const std::int64_t max_tokens = is_limited_by_windows ? layout.max_window_tokens(chunk) : 0;
+    capacity.num_blocks = (is_limited_by_windows ? pools.swa_num_tokens : pools.max_total_num_tokens) / page_size;
+    capacity.block_bytes = (is_limited_by_windows ? layout.swa_token_bytes() : layout.token_bytes()) * count(page_size);
+    capacity.blocks_of_request = blocks_of_all_tokens(page_size);
+    capacity.blocks_of_request.kinds.front().max_tokens = max_tokens;
+    capacity.request_bytes = layout.request_bytes(num_tokens, chunk);
+    capacity.stage = stage;
+    capacity.activation_bytes = step_peak_bytes_of(shard_, load, engine_, rank_of(s));
+    capacity.used_bytes =
+        weight_bytes(s) + s.added_bytes + s.table_bytes + capacity.activation_bytes + count(engine_.runtime_bytes);
+    return capacity;
+}
+
+LLMCOST_INLINE const uniform_kv_cache& rank_memory::uniform_cache() const {
+    if (!uniform_cache_) uniform_cache_ = uniform_kv_cache_of(shard_, minimal_load_, engine_);
+    return *uniform_cache_;
+}
+
+LLMCOST_INLINE block_pool rank_memory::uniform_pool(std::int64_t stage) const {
+    const uniform_kv_cache& all = uniform_cache();
+    const count size(num_stages() > 1 ? layers(stage).size : 1),
+        num_layers(num_stages() > 1 ? shard_.config.num_hidden_layers : 1);
+    const kv_cache_size& draft = stages_[static_cast<std::size_t>(stage)].draft_cache;
+    return {{.bytes_per_token = all.size.bytes_per_token * size / num_layers + draft.bytes_per_token,
+             .bytes_per_sequence = all.size.bytes_per_sequence * size / num_layers + draft.bytes_per_sequence},
+            all.window,
+            engine_.block_size};
+}
+
+LLMCOST_INLINE bool rank_memory::has_cache(const stage_state& s) const {
+    return s.pool || uniform_cache().size.bytes_per_token != count{} ||
+           uniform_cache().size.bytes_per_sequence != count{};
+}
+
+LLMCOST_INLINE bool rank_memory::has_block_table(const stage_state& s) const {
+    return s.pool || (engine_.has_paged_cache && uniform_cache().is_proportional);
+}
+
+LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity_in(const workload& load, std::int64_t stage,
+                                                                 count bytes) const {
+    const stage_state& s = stages_[static_cast<std::size_t>(stage)];
+    if (!has_cache(s) || !has_block_table(s)) return {};
+    engine_memory_profile all = engine_;
+    all.gpu_memory_utilization = 1;
+    return kv_cache_capacity_of(s.pool ? *s.pool : uniform_pool(stage), all, {}, bytes.to_64(),
+                                load.past + load.sequence);
 }
 
 LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& load, std::int64_t stage,
                                                               std::uint64_t device_bytes) const {
-    if (engine_.has_token_pools) {
-        const sglang_pools pools = token_pools(load, stage, device_bytes);
-        // pools of encoder-decoders, and of models without attention, are not described
-        const bool has_encoder = shard_.config.encoder.num_hidden_layers > 0;
-        if (has_encoder || pools.kv_bytes == count{}) return {};
-        kv_cache_capacity capacity;
-        capacity.bytes = pools.kv_bytes + pools.mamba_bytes;
-        capacity.num_tokens = pools.max_total_num_tokens;
-        capacity.num_blocks = pools.swa_num_tokens > 0 ? 0 : pools.max_total_num_tokens / engine_.sglang.page_size;
-        capacity.num_groups = pools.swa_num_tokens > 0 ? 2 : 1;
-        capacity.max_concurrency = pools.max_concurrency;
-        return capacity;
+    if (engine_.has_token_pools) return capacity_of_token_pools(load, stage, device_bytes);
+    const stage_state& s = stages_[static_cast<std::size_t>(stage)];
+    if (!has_cache(s)) return {};
+    const maybe<count> profile_peak =
+        profile_peak_bytes_ ? profile_peak_bytes_ : profile_peak_bytes_of(shard_, load, engine_, rank_of(s));
+    const count activations = profile_peak ? *profile_peak : step_peak_bytes_of(shard_, load, engine_, rank_of(s));
+    const count used_bytes =
+        weight_bytes(s) + s.added_bytes + s.table_bytes + s.padding_bytes + activations + count(engine_.runtime_bytes) +
+        communication_bytes_in(engine_, sharding_.world_size(), sharding_.parallel.tensor_parallel_size);
+    kv_cache_capacity capacity = kv_cache_capacity_of(s.pool ? *s.pool : uniform_pool(stage), engine_, used_bytes,
+                                                      device_bytes, load.past + load.sequence);
+    capacity.stage = stage;
+    capacity.activation_bytes = activations;
+    capacity.has_block_table = has_block_table(s);
+    return capacity;
+}
+
+LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& load, std::uint64_t device_bytes) const {
+    maybe<kv_cache_capacity> tightest;
+    for (std::int64_t s = 0; s < num_stages(); ++s) {
+        const maybe<kv_cache_capacity> of_stage = capacity(load, s, device_bytes);
+        if (of_stage && (!tightest || of_stage->max_concurrency < tightest->max_concurrency)) tightest = of_stage;
     }
-    return kv_cache_capacity_of(shard_, load, engine_, of_stage(load, stage), device_bytes,
-                                &stages_[static_cast<std::size_t>(stage)].pool);
+    return tightest;
 }
 
 }  // namespace llmcost

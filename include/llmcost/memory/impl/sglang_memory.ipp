@@ -222,6 +222,14 @@ LLMCOST_INLINE std::int64_t sglang_pool_layout::whole_pages(double tokens) const
     return static_cast<std::int64_t>(tokens) / options_.page_size * options_.page_size;
 }
 
+LLMCOST_INLINE bool sglang_pool_layout::is_limited_by_windows(std::int64_t num_tokens,
+                                                              std::int64_t chunked_prefill_size) const noexcept {
+    if (swa_token_bytes_ == count{}) return false;
+    if (token_bytes_ == count{}) return true;
+    return static_cast<double>(std::min(num_tokens, max_window_tokens(chunked_prefill_size))) >
+           static_cast<double>(num_tokens) * options_.swa_full_tokens_ratio;
+}
+
 LLMCOST_INLINE count sglang_pool_layout::request_bytes(std::int64_t num_tokens,
                                                        std::int64_t chunked_prefill_size) const {
     const auto pages_of = [&](std::int64_t tokens) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
@@ -15,6 +17,7 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/category.hpp>
@@ -24,8 +27,11 @@
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/report/stored_bytes.hpp>
+#include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/scope.hpp>
@@ -78,6 +84,64 @@ LLMCOST_INLINE double weight_bytes(const model& full_model, const execution& exe
            execution_config.expert_type->weight_bytes * n.routed;
 }
 
+LLMCOST_INLINE workload workload_of(const execution& execution_config) {
+    workload load;
+    load.weights = load.activations = dtype_from(execution_config.unquantized_type()->name);
+    load.cache = execution_config.kv_cache_type->weight_bytes == 1 ? dtype::float8_e4m3fn
+                                                                   : dtype_from(execution_config.kv_cache_type->name);
+    load.head = logits::last;
+    return load;
+}
+
+LLMCOST_INLINE engine_memory_profile memory_profile_of(const engine& serving_engine, const device& target_device) {
+    const engine_memory_profile* known = find_engine_memory_profile(std::string_view(serving_engine.name));
+    if (known == nullptr) known = find_engine_memory_profile("none");
+    const auto device_bytes = static_cast<std::uint64_t>(target_device.memory_bytes());
+    engine_memory_profile profile = *known;
+    if (profile.has_token_pools)
+        profile.max_num_batched_tokens = sglang_chunked_prefill_size(profile.sglang, device_bytes);
+    return profile_with_defaults(profile, {}, device_bytes, std::string_view(target_device.names[0]),
+                                 static_cast<std::int64_t>(target_device.num_compute_units));
+}
+
+LLMCOST_INLINE rank_memory ranks_of_execution(const model& full_model, const execution& execution_config,
+                                              const engine_memory_profile& engine, std::int64_t pipeline) {
+    model base_model = full_model;
+    base_model.policy = nullptr;
+    const workload load = workload_of(execution_config);
+    const inference_sharding sharding{.parallel = execution_config.parallel, .pipeline_parallel_size = pipeline};
+    const double unquantized = execution_config.unquantized_type()->weight_bytes;
+    const auto ranks_of_base = [&]() -> rank_memory {
+        if (const stored_bytes* stored = execution_config.stored_parameters) {
+            engine_memory_profile with_format = engine;
+            with_format.expert_weights = execution_config.stored_expert_format;
+            return {base_model,    load,
+                    with_format,   sharding,
+                    stored->total, [stored](const std::string& path) { return stored->parameter_bytes(path); }};
+        }
+        weight_element_bytes bytes{.unquantized = unquantized,
+                                   .routed = execution_config.expert_type->weight_bytes,
+                                   .others = execution_config.linear_type->weight_bytes};
+        if (execution_config.stored_weight_bytes.all() > 0) {
+            execution undivided = execution_config;
+            undivided.parallel = {};
+            const weight_parts n = parameters_of(base_model, undivided), stored = execution_config.stored_weight_bytes;
+            bytes = {.unquantized = n.unquantized > 0 ? stored.unquantized / n.unquantized : 0,
+                     .routed = n.routed > 0 ? stored.routed / n.routed : 0,
+                     .others = n.others > 0 ? stored.others / n.others : 0};
+        }
+        if (bytes.routed == unquantized && bytes.others == unquantized) return {base_model, load, engine, sharding};
+        return {base_model, load, engine, sharding, bytes};
+    };
+    rank_memory ranks = ranks_of_base();
+    if (full_model.policy != nullptr) {
+        const double num_added =
+            parameters_of(full_model, execution_config).all() - parameters_of(base_model, execution_config).all();
+        ranks.add_weights(count(static_cast<std::uint64_t>(unquantized * num_added)));
+    }
+    return ranks;
+}
+
 LLMCOST_INLINE double cache_bytes(const model& full_model, const workload& load, const execution& execution_config) {
     return execution_config.kv_cache_type->weight_bytes *
            static_cast<double>(
@@ -91,10 +155,9 @@ LLMCOST_INLINE inference_memory inference_memory_per_device(const model& full_mo
     inference_memory all;
     const model part = shard_of_rank(full_model, execution_config.parallel, engine.vocabulary_multiple);
     for (workload load : groups) {
-        load.weights = load.activations = dtype_from(execution_config.unquantized_type()->name);
-        load.cache = execution_config.kv_cache_type->weight_bytes == 1
-                         ? dtype::float8_e4m3fn
-                         : dtype_from(execution_config.kv_cache_type->name);
+        const workload types = workload_of(execution_config);
+        load.weights = load.activations = types.weights;
+        load.cache = types.cache;
         const inference_memory one =
             inference_memory_of(part, load, engine,
                                 {.weight_bytes = count{},

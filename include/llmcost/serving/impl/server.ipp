@@ -4,20 +4,24 @@
 
 #include <llmcost/serving/server.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/draft_model.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -30,7 +34,8 @@ namespace llmcost {
 
 LLMCOST_INLINE server::server(const model& model, const execution& execution, const engine& engine,
                               const device& device, kernel_source& kernels)
-    : execution_(execution),
+    : model_(model),
+      execution_(execution),
       engine_(engine),
       device_(device),
       weights_(weight_bytes(model, execution)),
@@ -40,25 +45,53 @@ LLMCOST_INLINE server::server(const model& model, const execution& execution, co
       kernels_(&kernels),
       shard_costs_(shard_model(model, execution.parallel)),
       prompts_(model, execution, device, kernels),
-      decoding_(model, decoding(execution), device, kernels) {}
+      decoding_(model, decoding(execution), device, kernels),
+      memory_profile_(memory_profile_of(engine, device)) {}
 
 LLMCOST_INLINE double server::kv_cache_bytes(std::int64_t tokens) {
     const model_metrics f = shard_costs_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
     return static_cast<double>(f.cache_elements.to_64()) * execution_.kv_cache_type->weight_bytes;
 }
 
-LLMCOST_INLINE double server::memory_share(std::int64_t pipeline) const {
-    const double share = engine_.gpu_memory_utilization;
-    const engine* const known = find_engine(std::string_view(engine_.name));
-    const bool is_default = share == (known != nullptr ? *known : engine{}).gpu_memory_utilization;
-    if (!is_default) return share;  // an option asks for exactly this share
-    const double weights_share = weights_ / static_cast<double>(pipeline) / device_.memory_bytes();
-    return std::max(share, std::min(1.0, weights_share + 1 - share));
+LLMCOST_INLINE server::memory_key server::key_of(std::int64_t tokens, std::int64_t pipeline,
+                                                 const engine_memory_profile& profile) const noexcept {
+    return {static_cast<double>(tokens),
+            static_cast<double>(pipeline),
+            static_cast<double>(profile.block_size),
+            static_cast<double>(profile.max_num_batched_tokens),
+            static_cast<double>(profile.max_num_seqs),
+            profile.gpu_memory_utilization,
+            profile.sglang.mem_fraction_static,
+            static_cast<double>(profile.sglang.page_size),
+            static_cast<double>(profile.sglang.chunked_prefill_size),
+            static_cast<double>(profile.sglang.max_running_requests),
+            draft_model_.draft_server != nullptr ? 1.0 : 0.0};
+}
+
+LLMCOST_INLINE const rank_memory& server::ranks(std::int64_t pipeline, const engine_memory_profile& profile) {
+    const memory_key key = key_of(0, pipeline, profile);
+    if (const auto known = ranks_.find(key); known != ranks_.end()) return known->second;
+    rank_memory all = ranks_of_execution(model_, execution_, profile, pipeline);
+    if (server* const draft = draft_model_.draft_server)
+        all.add_draft_model(ranks_of_execution(draft->model_, draft->execution_, profile));
+    return ranks_.emplace(key, std::move(all)).first->second;
+}
+
+LLMCOST_INLINE maybe<kv_cache_capacity> server::kv_cache(std::int64_t tokens, std::int64_t pipeline,
+                                                         const engine_memory_profile& profile) {
+    const memory_key key = key_of(tokens, pipeline, profile);
+    if (const auto known = kv_caches_.find(key); known != kv_caches_.end()) return known->second;
+    workload load = workload_of(execution_);
+    load.sequence = tokens;
+    const auto device_bytes = static_cast<std::uint64_t>(device_.memory_bytes());
+    return kv_caches_.emplace(key, ranks(pipeline, profile).capacity(load, device_bytes)).first->second;
 }
 
 LLMCOST_INLINE double server::max_sequences_per_rank(std::int64_t tokens, std::int64_t pipeline) {
-    const double usual = max_sequences(memory_share(pipeline), tokens, pipeline);
-    return usual > 0 ? usual : max_sequences(1, tokens, pipeline) > 0 ? 1 : 0;
+    constexpr double unlimited = 1e9;
+    const maybe<kv_cache_capacity> capacity = kv_cache(tokens, pipeline);
+    if (!capacity) return unlimited;
+    return capacity->max_concurrency >= 1 ? capacity->max_concurrency : 0;
 }
 
 LLMCOST_INLINE stage_links server::stage_links_of(std::int64_t stages) const {
@@ -89,6 +122,10 @@ LLMCOST_INLINE load_kernels server::kernels(const serving_load& load) {
     k.num_running_per_rank = k.num_running / groups;
     k.prefill = prefill(load);
     k.decode = decode(k.num_running_per_rank / stages, load.num_draft_tokens + 1, mean);
+    if (draft_model_.draft_server != nullptr) {
+        k.prefill += draft_model_.draft_server->prefill(load);
+        k.decode += draft_decode_cost(k.num_running_per_rank / stages, load.num_draft_tokens, mean);
+    }
     k.decode.seconds += sent(load.pipeline_parallel_size, std::llround(k.num_running_per_rank / stages *
                                                                        static_cast<double>(load.num_draft_tokens + 1)));
     double chance = 1;  // probability that a draft token is accepted
@@ -193,13 +230,6 @@ LLMCOST_INLINE execution server::decoding(execution execution) noexcept {
     return execution;
 }
 
-LLMCOST_INLINE double server::max_sequences(double share, std::int64_t tokens, std::int64_t pipeline) {
-    const auto stages = static_cast<double>(pipeline);
-    const double free = share * device_.memory_bytes() - weights_ / stages;
-    const double bytes_per_sequence = kv_cache_bytes(tokens) / stages;
-    return free <= 0 || free < bytes_per_sequence ? 0 : bytes_per_sequence == 0 ? 1e9 : free / bytes_per_sequence;
-}
-
 LLMCOST_INLINE double server::max_num_running(const serving_load& load) {
     return max_sequences_per_rank(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size) *
            static_cast<double>(data_parallel_size());
@@ -236,11 +266,16 @@ LLMCOST_INLINE step_cost server::prefill(const serving_load& load) {
 }
 
 LLMCOST_INLINE step_cost server::decode(double batch, std::int64_t sequence, std::int64_t past) {
-    const double model = std::floor(batch), share = batch - model;
-    if (batch <= 1) return decoding_(1, sequence, past);
-    const step_cost low = decoding_(static_cast<std::int64_t>(model), sequence, past);
-    if (share == 0) return low;
-    return (low * (1 - share)).add(decoding_(static_cast<std::int64_t>(model) + 1, sequence, past), share);
+    return interpolate_batch(batch, [&](std::int64_t n) { return decoding_(n, sequence, past); });
+}
+
+LLMCOST_INLINE step_cost server::draft_decode_cost(double batch, std::int64_t num_draft_tokens, std::int64_t past) {
+    draft_model_config drafts = draft_model_;
+    drafts.num_draft_tokens = num_draft_tokens;
+    if (num_draft_tokens == 0) return {};
+    return interpolate_batch(batch, [&](std::int64_t n) {
+        return draft_cost(drafts, {n, num_draft_tokens + 1, past});
+    });
 }
 
 }  // namespace llmcost

@@ -84,7 +84,7 @@ LLMCOST_INLINE std::int64_t admission_controller::num_cached_tokens(const simula
 
 LLMCOST_INLINE std::int64_t admission_controller::num_prefix_cached_tokens(const simulated_request& request) const {
     if (!has_prefix_blocks(request)) return 0;
-    return kv_cache_.num_cached_prefix_blocks(request.prefix_blocks) * kv_cache_.pages_per_block() * policy_.page_size;
+    return kv_cache_.num_cached_prefix_blocks(request.prefix_blocks) * kv_cache_.tokens_per_block();
 }
 
 LLMCOST_INLINE std::int64_t admission_controller::private_pages(std::size_t request_id,
@@ -92,7 +92,7 @@ LLMCOST_INLINE std::int64_t admission_controller::private_pages(std::size_t requ
     const simulated_request& request = table_.requests[request_id];
     const std::int64_t num_full_tokens = table_.progress[request_id].num_prompt_tokens + request.output_tokens - 1;
     const std::int64_t num_pages =
-        policy_.num_pages(policy_.reserves_full_output() ? num_full_tokens : num_computed_tokens);
+        pages_of_request_(policy_.reserves_full_output() ? num_full_tokens : num_computed_tokens);
     if (!has_prefix_blocks(request)) return num_pages;
     const auto num_blocks = static_cast<std::int64_t>(request.prefix_blocks.size());
     return std::max<std::int64_t>(0, num_pages - num_blocks * kv_cache_.pages_per_block());
@@ -117,7 +117,7 @@ LLMCOST_INLINE finish_estimate admission_controller::estimate_finish(std::size_t
 
 LLMCOST_INLINE bool admission_controller::can_finish_all(std::size_t request_id, batch_reservation& reserved) const {
     const auto page_size = static_cast<double>(policy_.page_size);
-    const std::int64_t num_prompt_pages = policy_.num_pages(table_.progress[request_id].num_prompt_tokens);
+    const std::int64_t num_prompt_pages = pages_of_request_(table_.progress[request_id].num_prompt_tokens);
     const double prompt_tokens = static_cast<double>(num_prompt_pages + 1) * page_size;
     if (prompt_tokens > free_tokens(reserved)) return false;
     if (reserved.finish_times.empty())

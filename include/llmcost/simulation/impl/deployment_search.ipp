@@ -113,9 +113,7 @@ LLMCOST_INLINE std::vector<deployment_search::candidate> deployment_search::cand
         const auto devices = static_cast<double>(k.engine.server->execution_config().parallel.world_size() * k.stages);
         const std::size_t num_variants = ways * k.max_num_batched_tokens_options.size() * k.max_num_seqs_options.size();
         result_.num_candidates += num_variants;
-        const double tokens_per_stage =
-            max_cached_tokens(k.engine, max_length_, k.stages) / static_cast<double>(k.stages);
-        if (tokens_per_stage < static_cast<double>(max_length_) || devices > limits_.max_devices) {
+        if (devices > limits_.max_devices || !fits_kv_cache(k.engine, max_length_, k.stages)) {
             result_.num_out_of_memory += num_variants;
             continue;
         }
@@ -168,13 +166,17 @@ LLMCOST_INLINE deployment_search::known_run deployment_search::evaluate(const ca
     const auto per_stage = [&](std::int64_t sequences) {
         return std::max<std::int64_t>(1, sequences / c.option->stages);
     };
+    simulated_engine engine = c.option->engine;
+    engine.policy = c.policy;
+    const std::int64_t num_pages = kv_cache_of(engine, max_length_, c.option->stages).num_blocks;
     for (const known_run& r : runs_[c.number]) {
         const scheduling_policy& p = r.tried.policy;
         const bool tokens = p.max_num_batched_tokens == c.policy.max_num_batched_tokens ||
                             (r.new_tokens < p.max_num_batched_tokens && r.new_tokens < c.policy.max_num_batched_tokens);
         const bool sequences = p.max_num_seqs == c.policy.max_num_seqs ||
                                (r.running < per_stage(p.max_num_seqs) && r.running < per_stage(c.policy.max_num_seqs));
-        if (r.tried.replicas == replicas && r.tried.num_decode_workers == writing && tokens && sequences) {
+        const bool pages = r.num_pages == num_pages || (!r.has_waited_for_pages && r.num_pages < num_pages);
+        if (r.tried.replicas == replicas && r.tried.num_decode_workers == writing && tokens && sequences && pages) {
             known_run reused_run = r;
             reused_run.tried.policy = c.policy;
             return reused_run;
@@ -186,6 +188,8 @@ LLMCOST_INLINE deployment_search::known_run deployment_search::evaluate(const ca
     r.is_stopped_early = result.is_stopped_early;
     r.new_tokens = result.max_batched_tokens;
     r.running = result.max_running;
+    r.num_pages = num_pages;
+    r.has_waited_for_pages = result.has_waited_for_pages;
     if (!r.is_stopped_early) {
         r.tried.summary = summarize(result, c.option->bounds);
         result_.evaluated.push_back(r.tried);

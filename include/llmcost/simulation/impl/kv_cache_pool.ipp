@@ -62,6 +62,7 @@ LLMCOST_INLINE void kv_cache_pool::unpin(const std::vector<std::uint64_t>& names
 LLMCOST_INLINE void kv_cache_pool::evict_if_needed() {
     while (!lru_blocks_.empty() &&
            num_available() < static_cast<double>(pages_per_block_) * static_cast<double>(lru_blocks_.size())) {
+        has_evicted_ = true;
         prefix_blocks_.erase(lru_blocks_.front());
         lru_blocks_.pop_front();
     }

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/memory/block_pool.hpp>
 #include <llmcost/simulation/admission_controller.hpp>
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
@@ -23,14 +25,22 @@ namespace llmcost {
 
 LLMCOST_INLINE scheduler::scheduler(const scheduling_policy& policy, std::int64_t num_pages,
                                     std::int64_t pages_per_prefix_block, request_table table,
-                                    std::int64_t num_draft_tokens, double tokens_per_step)
+                                    std::int64_t num_draft_tokens, double tokens_per_step,
+                                    request_blocks pages_of_request, std::int64_t tokens_per_prefix_block)
     : policy_(policy),
+      units_per_page_(pages_of_request.units_per_block),
+      pages_of_request_(pages_of_request.kinds.empty() && pages_of_request.fixed_blocks == 0
+                            ? blocks_of_all_tokens(policy.page_size)
+                            : std::move(pages_of_request)),
       table_(table),
-      kv_cache_(num_pages, pages_per_prefix_block),
-      decoding_(policy_, table_, tokens_per_step),
+      kv_cache_(num_pages * units_per_page_, pages_per_prefix_block,
+                tokens_per_prefix_block > 0 ? tokens_per_prefix_block : pages_per_prefix_block * policy.page_size),
+      decoding_(policy_, pages_of_request_, table_, tokens_per_step),
       new_token_ratio_(policy_),
-      admission_(policy_, table_, kv_cache_, decoding_, new_token_ratio_),
-      num_draft_tokens_(num_draft_tokens) {}
+      admission_(policy_, pages_of_request_, table_, kv_cache_, decoding_, new_token_ratio_),
+      num_draft_tokens_(num_draft_tokens) {
+    pages_of_request_.units_per_block = 1;
+}
 
 LLMCOST_INLINE std::int64_t scheduler::num_batched_tokens(const step_batch& batch) const noexcept {
     std::int64_t tokens = batch.num_decodes * (1 + num_draft_tokens_);
@@ -95,6 +105,8 @@ LLMCOST_INLINE void scheduler::schedule_prefill_first(double arrival_cutoff) {
         add_decodes();
     else if (num_mixed_decodes > 0 && decoding_.pages_needed(1) <= kv_cache_.num_available())
         count_decodes();
+    else if (num_mixed_decodes > 0)
+        has_waited_for_pages_ = true;
     // SGLang stores "full" in the running batch. A merge with another batch clears it.
     const bool merges_batches = batch_.num_decodes > 0 && !batch_.prefills.empty();
     if (num_active == 0 || merges_batches) is_full_ = false;
@@ -110,6 +122,7 @@ LLMCOST_INLINE void scheduler::schedule_mixed(double arrival_cutoff) {
 LLMCOST_INLINE void scheduler::add_decodes() {
     const bool preempts_last_admitted = policy_.preemption == victim_policy::last_admitted;
     const auto exceeds_cache = [&] { return decoding_.pages_needed(1) > kv_cache_.num_available(); };
+    if (exceeds_cache()) has_waited_for_pages_ = true;
     const bool waits_for_pages = !preempts_last_admitted && num_finished_unfreed_ > 0;
     if (waits_for_pages && exceeds_cache()) return;
     while (!decoding_.empty() && exceeds_cache() && (preempts_last_admitted ? num_running() : decoding_.size()) > 1)
@@ -148,7 +161,7 @@ LLMCOST_INLINE void scheduler::preempt(std::size_t request_id) {
     request_progress& p = table_.progress[request_id];
     ++p.num_preemptions;
     ++num_preemptions_;
-    has_preempted_ = true;
+    has_preempted_ = has_waited_for_pages_ = true;
     is_full_ = false;
     if (p.state == request_state::finished) {  // asynchronous scheduling: the step of its last token still runs
         free_pages(request_id);
@@ -217,7 +230,11 @@ LLMCOST_INLINE void scheduler::add_prefills(std::int64_t token_budget, std::int6
         const std::size_t request_id = partial_prefills_[i];
         const request_progress& p = table_.progress[request_id];
         std::int64_t num_tokens = std::min(p.num_prompt_tokens - p.num_computed_tokens, token_budget);
-        if (reserves_output) num_tokens = std::min(num_tokens, admission_.largest_chunk(reserved_, num_tokens));
+        if (reserves_output) {
+            const std::int64_t num_requested = num_tokens;
+            num_tokens = std::min(num_tokens, admission_.largest_chunk(reserved_, num_tokens));
+            if (num_tokens < num_requested) has_waited_for_pages_ = true;
+        }
         if (policy_.batching == batching_mode::mixed &&
             !preempt_for_pages(request_id, p.num_computed_tokens + num_tokens))
             return;
@@ -234,7 +251,7 @@ LLMCOST_INLINE void scheduler::add_prefills(std::int64_t token_budget, std::int6
         const std::int64_t num_remaining = table_.progress[request_id].num_prompt_tokens - num_cached_tokens;
         if (!policy_.has_chunked_prefill && num_remaining > token_budget && !batch_.empty()) return;
         if (!admission_.can_admit(request_id, reserved_)) {
-            is_full_ = true;
+            is_full_ = has_waited_for_pages_ = true;
             return;
         }
         waiting_.pop_front();
@@ -244,7 +261,7 @@ LLMCOST_INLINE void scheduler::add_prefills(std::int64_t token_budget, std::int6
         if (num_tokens < num_remaining) partial_prefills_.push_back(request_id);
         add_chunk(request_id, num_tokens);
         if (reserves_output && admission_.free_tokens(reserved_) <= 0) {
-            is_full_ = true;
+            is_full_ = has_waited_for_pages_ = true;
             return;
         }
     }

@@ -11,6 +11,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/serving/draft_model.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/size_polynomials.hpp>
@@ -60,7 +61,7 @@ LLMCOST_INLINE simulated_step_cost step_cost_model::operator()(const step_batch&
             cost += draft_model_.draft_server->prefill_step_model().mixed_batch_cost(groups_);
         if (b.num_decodes > 0) {
             cost += server_->decode_step_model()(writing.batch, writing.sequence, writing.past);
-            if (draft_model_.draft_server != nullptr) cost += draft_cost(writing);
+            if (draft_model_.draft_server != nullptr) cost += draft_cost(draft_model_, writing);
         }
     }
     if (tokens > policy_.max_cudagraph_size) issued = layers_ * host_.layer_seconds;
@@ -75,25 +76,6 @@ LLMCOST_INLINE simulated_step_cost step_cost_model::operator()(const step_batch&
     if (server_->target_device().thermal_design_watts > 0)
         p.joules = p.seconds * watts_of(server_->target_device(), cost, p.seconds);
     return p;
-}
-
-LLMCOST_INLINE step_cost step_cost_model::draft_cost(const step_shape& decodes) const {
-    const std::int64_t verified = 1 + draft_model_.num_draft_tokens;
-    const auto pass = [&](std::int64_t tokens) {
-        return draft_model_.draft_server->decode_step_model()(decodes.batch, tokens, decodes.past);
-    };
-    step_cost cost;
-    switch (draft_model_.kind) {
-        case draft_kind::one_per_head: return pass(1);
-        case draft_kind::one_per_query: return pass(verified);
-        case draft_kind::sequential:
-            cost = pass(verified);
-            if (verified > 2) cost.add(pass(1), static_cast<double>(verified - 2));
-            return cost;
-        case draft_kind::none: break;
-    }
-    cost.add(pass(1), static_cast<double>(draft_model_.num_draft_tokens));
-    return cost;
 }
 
 LLMCOST_INLINE void step_cost_model::add(const prefill_chunk& c) {

@@ -116,11 +116,8 @@ LLMCOST_INLINE std::string value_text(const engine_log& log, log_quantity quanti
 /// The tokens of the KV cache of vLLM in a number of bytes, and the requests of the length of the workload.
 LLMCOST_INLINE maybe<kv_cache_capacity> capacity_in(const memory_request& request, const parsed_model& read,
                                                     const workload& load, double bytes) {
-    engine_memory_profile profile = request.profile;
-    profile.gpu_memory_utilization = 1;
-    profile.is_fraction_of_free_memory = false;
-    const rank_memory ranks = ranks_of(read.subject, read.stored, load, profile, request.sharding);
-    return kv_cache_capacity_of(ranks.shard(), load, profile, {}, static_cast<std::uint64_t>(bytes));
+    const rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
+    return ranks.capacity_in(load, 0, count(static_cast<std::uint64_t>(bytes)));
 }
 
 /// The terms of "Available KV cache memory": `0.9 of H100 SXM − 15.0 weights − 4.75 activations − …`.

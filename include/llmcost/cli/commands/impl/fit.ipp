@@ -78,15 +78,12 @@ LLMCOST_INLINE inference_sharding sharding_over(const model& m, std::int64_t n) 
 /// The smallest power of two of devices for which each rank fits; 0 if more than 1,024 are required.
 LLMCOST_INLINE std::int64_t fewest_devices(const parsed_model& read, const workload& load,
                                            const engine_memory_profile& memory_profile, std::uint64_t bytes) {
-    const auto available =
-        count(static_cast<std::uint64_t>(static_cast<double>(bytes) * memory_profile.gpu_memory_utilization));
+    const count available(usable_bytes_of(memory_profile, bytes));
     for (std::int64_t n = 1; n <= 1024; n *= 2) {
         const parallel_config parallel = make_parallel_config(read.subject, n);
         if (n > 1 && !is_empty(parallel_config_error(read.subject, parallel))) break;
-        if (ranks_of(read.subject, read.stored, load, memory_profile, {.parallel = parallel})
-                .largest(load)
-                .total_bytes() <= available)
-            return n;
+        const rank_memory ranks = ranks_of(read.subject, read.stored, load, memory_profile, {.parallel = parallel});
+        if (reserved_bytes_of(ranks.largest(load), memory_profile) <= available) return n;
     }
     return 0;
 }
@@ -110,13 +107,14 @@ LLMCOST_INLINE std::optional<stored_bytes> weights_quantized_by(const quantizati
 LLMCOST_INLINE std::vector<suggestion> serving_suggestions(const fit_request& request, const parsed_model& read,
                                                            const inference_sharding& sharding, const workload& load) {
     const model& m = read.subject;
-    const auto available = count(
-        static_cast<std::uint64_t>(static_cast<double>(request.limit.bytes) * request.profile.gpu_memory_utilization));
+    const count available(usable_bytes_of(request.profile, request.limit.bytes));
     std::vector<suggestion> out;
     const count now = ranks_of(read.subject, read.stored, load, request.profile, sharding).largest(load).total_bytes();
     const auto offer = [&](std::string change, const rank_memory& ranks, const workload& changed) {
-        const count needed = ranks.largest(changed).total_bytes();
-        if (needed < now) out.push_back({std::move(change), needed, needed <= available});
+        const inference_memory memory = ranks.largest(changed);
+        const count needed = memory.total_bytes();
+        if (needed < now)
+            out.push_back({std::move(change), needed, reserved_bytes_of(memory, request.profile) <= available});
     };
     workload w = load;
     const int bits = bits_of(storage_types_of(m, load).weights);

@@ -150,6 +150,7 @@ LLMCOST_INLINE std::string inputs_of(const parsed_model& read, const workload& l
 LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const workload& load,
                                           const memory_response& response) {
     if (!request.limit.is_set() || !response.capacity) return {};
+    if (!response.capacity->has_block_table) return {};
     const kv_cache_capacity& capacity = *response.capacity;
     const std::string concurrency = "Maximum concurrency: " + formatted("%.2f", capacity.max_concurrency) +
                                     " requests of " + grouped(count(load.past) + count(load.sequence)) + " tokens\n";
@@ -253,7 +254,8 @@ LLMCOST_INLINE table memory_table(const inference_memory& m) {
 LLMCOST_INLINE std::string memory_json(const memory_request& request, const parsed_model& read, const workload& load,
                                        const memory_response& response) {
     const inference_memory& m = response.memory;
-    const maybe<kv_cache_capacity>& cache = response.capacity;
+    const maybe<kv_cache_capacity> cache =
+        response.capacity && response.capacity->has_block_table ? response.capacity : maybe<kv_cache_capacity>{};
     json_writer json;
     json.object().member("model", read.found.name_of_model.name).member("engine", request.profile.name);
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
@@ -336,9 +338,9 @@ LLMCOST_INLINE memory_response compute(const memory_request& request, const pars
     response.layers = ranks.layers(response.stage);
     response.memory = ranks.of_stage(load, response.stage);
     if (request.limit.is_set()) {
-        response.capacity = ranks.capacity(load, response.stage, request.limit.bytes);
+        response.capacity = ranks.capacity(load, request.limit.bytes);
         if (request.profile.has_token_pools && response.capacity) {
-            response.pools = ranks.token_pools(load, response.stage, request.limit.bytes);
+            response.pools = ranks.token_pools(load, response.capacity->stage, request.limit.bytes);
             response.pool_defaults = ranks.token_pool_defaults(request.limit.bytes);
         }
     }

@@ -13,6 +13,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
@@ -20,6 +21,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/draft_deployment.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
@@ -81,16 +83,12 @@ LLMCOST_INLINE std::string round_down(double x) {
     return formatted("%.4g", std::floor(x / unit) * unit);
 }
 
-/// The memory used on each device while the requests run, with half of the output generated.
-LLMCOST_INLINE count bytes_per_device(const deployment& deployment, const serve_response::result& result,
-                                      server& server) {
-    const serving_load& load = result.load;
-    const auto stages = static_cast<double>(load.pipeline_parallel_size),
-               ranks = static_cast<double>(server.data_parallel_size());
-    const double kv_cache_bytes =
-        result.metrics.num_running / ranks * server.kv_cache_bytes(load.input_tokens + load.output_tokens / 2);
-    return count(static_cast<std::uint64_t>((server.weight_bytes_per_device() + kv_cache_bytes) / stages)) +
-           count(engine_memory_profile_of(deployment.engine).runtime_bytes);
+/// The memory used on each device by `num_requests` requests of `tokens` tokens, with the weights and the engine.
+LLMCOST_INLINE count bytes_per_device(server& server, double num_requests, std::int64_t tokens, std::int64_t stages) {
+    const maybe<kv_cache_capacity> capacity = server.kv_cache(tokens, stages);
+    if (!capacity) return count(static_cast<std::uint64_t>(server.weight_bytes_per_device()));
+    const double request_bytes = static_cast<double>(capacity->request_bytes.to_64());
+    return capacity->used_bytes + count(static_cast<std::uint64_t>(num_requests * request_bytes));
 }
 
 /// The results for 1, 2, 4, ... concurrent requests, up to the memory limit.
@@ -154,13 +152,14 @@ LLMCOST_INLINE serve_response compute(const serve_request& request, const deploy
     if (request.mode == load_mode::sweep) return compute_sweep(request, server);
     const serve_response::result result = compute_single(request, deployment, server);
     const serving_load& load = result.load;
-    serve_response response{.results = {result}, .bytes_per_device = bytes_per_device(deployment, result, server)};
-    response.weight_bytes_per_device =
-        server.weight_bytes_per_device() / static_cast<double>(load.pipeline_parallel_size);
+    const std::int64_t tokens = load.input_tokens + load.output_tokens / 2, stages = load.pipeline_parallel_size;
+    const double num_running_per_rank = result.metrics.num_running / static_cast<double>(server.data_parallel_size());
+    serve_response response{.results = {result},
+                            .bytes_per_device = bytes_per_device(server, num_running_per_rank, tokens, stages)};
+    response.weight_bytes_per_device = server.weight_bytes_per_device() / static_cast<double>(stages);
     if (load.multimodal_inputs.num_tokens > 0) response.equivalent_text_tokens = server.equivalent_text_tokens(load);
-    response.memory_share = server.memory_share(load.pipeline_parallel_size);
-    response.needs_full_device_memory =
-        server.needs_full_device_memory(load.input_tokens + load.output_tokens / 2, load.pipeline_parallel_size);
+    response.kv_cache = server.kv_cache(tokens, stages);
+    response.profile = server.memory_profile();
     return response;
 }
 
@@ -188,14 +187,14 @@ LLMCOST_INLINE command_output run_serve_on_devices(const arguments& args, const 
                            " output tokens" + (placed.engine.name.empty() ? "" : ", " + engine_title(placed.engine)) +
                            '\n';
         server server(placed.model, placed.execution, placed.engine, *placed.device, *placed.kernels);
+        set_memory_share(server, one);
+        const deployed_draft draft = deploy_draft_server(one, repeated, load.num_draft_tokens);
+        server.set_draft_model(draft.config);
         device_row row;
         row.limit = memory_limit_of(placed, load.pipeline_parallel_size);
         if (!out_of_memory_message(server, load, *placed.device).empty()) {  // what one request needs
             row.needed =
-                count(static_cast<std::uint64_t>(
-                    (server.weight_bytes_per_device() + server.kv_cache_bytes(load.input_tokens + load.output_tokens)) /
-                    static_cast<double>(load.pipeline_parallel_size))) +
-                count(engine_memory_profile_of(placed.engine).runtime_bytes);
+                bytes_per_device(server, 1, load.input_tokens + load.output_tokens, load.pipeline_parallel_size);
             row.is_out_of_memory = true;
             return row;
         }
@@ -243,6 +242,9 @@ LLMCOST_INLINE command_output run_serve(const arguments& args, const program& io
     require_autoregressive(deployment.model);
     detail::add_multimodal_inputs(request.load, args, deployment);
     server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
+    detail::set_memory_share(server, args);
+    const detail::deployed_draft draft = detail::deploy_draft_server(args, io, request.load.num_draft_tokens);
+    server.set_draft_model(draft.config);
 
     detail::validate(request, deployment, server);
     set_prediction_interval(deployment, request.load.input_tokens);

@@ -60,7 +60,8 @@ LLMCOST_INLINE serving_load parse_serving_load(const arguments& args) {
     load.acceptance_rate = args.real(option::acceptance, 0.7, 0, 1);
     load.batch_wait_steps = args.number(option::batch_wait, 0, 0);
     if (load.num_draft_tokens > 64) throw_usage("--draft", "expected at most 64");
-    if (load.num_draft_tokens == 0 && args.has(option::acceptance)) throw_usage("--acceptance", "requires --draft");
+    for (const option_spec& o : {option::acceptance, option::proposes})
+        if (load.num_draft_tokens == 0 && args.has(o)) throw_usage(o.name, "requires --draft");
     return load;
 }
 

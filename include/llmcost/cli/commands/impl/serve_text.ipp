@@ -85,6 +85,10 @@ LLMCOST_INLINE std::string serve_json(const serve_response& response, const depl
         .member("dtype", p.execution.linear_type->name);
     json.member("cache_dtype", p.execution.kv_cache_type->name)
         .member("weight_bytes_per_device", response.weight_bytes_per_device);
+    if (response.kv_cache)
+        json.member("cache_available", response.kv_cache->bytes)
+            .member("cache_blocks", response.kv_cache->num_blocks)
+            .member("activations_peak", response.kv_cache->activation_bytes);
     write_memory(json, p, response.bytes_per_device, load.pipeline_parallel_size);
     write_unmeasured(json, p);
     return json.end_object().text() + '\n';
@@ -136,17 +140,24 @@ LLMCOST_INLINE std::string capacity_text(const deployment& deployment, const ser
            grouped(count(static_cast<std::uint64_t>(per_rank))) + (per_rank < 1.5 ? " request" : " requests") +
            (ranks > 1 ? formatted(" in each of %.0f data-parallel ranks, ", ranks) +
                             grouped(count(static_cast<std::uint64_t>(ranks * per_rank))) + " in total"
-                      : "") +
-           (response.needs_full_device_memory ? " if the engine uses all device memory" : "");
+                      : "");
 }
 
-/// The rule of `capacity_text`, which differs from that of `llmcost fit`.
+/// The rule of `capacity_text`: that of `llmcost memory` and `llmcost fit`.
+///
+///     each of 1,536 tokens (input, half of the output), in 0.92 of memory without weights,
+///     activations of the profile run (1.81 GiB) and the engine
 LLMCOST_INLINE std::string capacity_rule(const serve_response& response) {
     const serving_load& load = response.results.front().load;
-    const double share = response.needs_full_device_memory ? 1 : response.memory_share;
-    return "each of " + grouped(count(load.input_tokens) + count(load.output_tokens / 2)) +
-           " tokens (input, half of the output), in " + formatted("%.3g", share) + " of memory without weights;\n" +
-           std::string(27, ' ') + "llmcost memory and fit also subtract activations and the engine";
+    const engine_memory_profile& profile = response.profile;
+    const double fraction = response.kv_cache ? response.kv_cache->memory_fraction : profile.gpu_memory_utilization;
+    std::string out = "each of " + grouped(count(load.input_tokens) + count(load.output_tokens / 2)) +
+                      " tokens (input, half of the output), in " + formatted("%.3g", fraction) +
+                      (profile.is_fraction_of_free_memory ? " of what is left by" : " of memory without");
+    if (!response.kv_cache || profile.has_token_pools) return out + " weights";
+    return out + " weights,\n" + std::string(27, ' ') +
+           (profile.max_num_seqs > 0 ? "activations of the profile run (" : "activations of a step (") +
+           in_bytes(response.kv_cache->activation_bytes) + ") and the engine";
 }
 
 /// The lines of latency and throughput.

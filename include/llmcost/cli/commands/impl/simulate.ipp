@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +20,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/draft_deployment.hpp>
 #include <llmcost/cli/commands/serve.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/simulate_page.hpp>
@@ -68,9 +68,7 @@ LLMCOST_INLINE void require_fitting_requests(const std::vector<simulated_request
                                        " tokens of a step; enable chunked prefill in " +
                                        std::string(simulated_engine.policy.engine));
     }
-    if (max_cached_tokens(simulated_engine, longest, stages) / static_cast<double>(stages) >=
-        static_cast<double>(longest))
-        return;
+    if (fits_kv_cache(simulated_engine, longest, stages)) return;
     throw error(errc::does_not_fit, printable(simulated_engine.server->target_device().names[0]),
                 "out of memory: the KV cache of a request of " + grouped(count(longest)) +
                     " tokens does not fit next to " +
@@ -142,34 +140,6 @@ LLMCOST_INLINE swept_chart chart_over_clients(const simulated_engine& simulated_
     chart.description =
         chart.title + ", for 1, 2, 4 and more clients; at most " + formatted("%.4g", previous) + " per device";
     return chart;
-}
-
-/// Deploys the draft model or draft head on the devices of the target model, in the element types of its own
-/// checkpoint.
-///
-/// Throws: `usage` if it is neither decoder-only nor a draft head, or a head for fewer draft tokens.
-LLMCOST_INLINE deployment deploy_draft_model(arguments args, const program& io, std::int64_t num_draft_tokens) {
-    for (const option_spec& o :
-         {option::config, option::gguf, option::safetensors, option::nested_config, option::read_as_type,
-          option::read_as_class, option::set, option::revision, option::quantization, option::linear_dtype,
-          option::experts_dtype, option::kv_cache_dtype, option::routing, option::ep})
-        args.remove(o);
-    const std::string_view name = args.text(option::proposes);
-    if (name.ends_with(".json")) {
-        args.remove(option::model);
-        args.replace(option::config, name);
-    } else
-        args.replace(option::model, name);
-    deployment p = io.place(args, io);
-    if (draft_kind_of(p.model) == draft_kind::none) {
-        require_autoregressive(p.model);
-        return p;
-    }
-    std::int64_t& available = p.model.config.num_draft_tokens;
-    if (available > 0 && num_draft_tokens > available)
-        throw_usage("--draft", "expected at most the " + std::to_string(available) + " tokens of the draft head");
-    if (draft_kind_of(p.model) == draft_kind::one_per_query) available = num_draft_tokens;  // a smaller block
-    return p;
 }
 
 /// The engine to simulate: server, scheduling policy, host times and encoder cost.
@@ -257,21 +227,12 @@ LLMCOST_INLINE command_output run_simulate(const arguments& args, const program&
     require_known_memory(*deployment.device);
     require_autoregressive(deployment.model);
     require_stages("--pp", deployment.model, config.pipeline_parallel_size);
-    if (args.has(option::memory_share))
-        deployment.engine.gpu_memory_utilization = args.real(option::memory_share, 0.9, 0.01, 1);
 
     server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
+    detail::set_memory_share(server, args);
     simulated_engine engine = detail::make_simulated_engine(args, deployment, server, multimodal_inputs.encoder_cost);
-    llmcost::cli::deployment draft;
-    std::unique_ptr<llmcost::server> draft_server;
-    if (args.has(option::proposes)) {
-        draft = detail::deploy_draft_model(args, io, config.num_draft_tokens);
-        draft.engine.gpu_memory_utilization = deployment.engine.gpu_memory_utilization;
-        draft_server = std::make_unique<llmcost::server>(draft.model, draft.execution, draft.engine, *draft.device,
-                                                         *draft.kernels);
-        engine.draft_model.draft_server = draft_server.get();
-        engine.draft_model.kind = draft_kind_of(draft.model);
-    }
+    const detail::deployed_draft draft = detail::deploy_draft_server(args, io, config.num_draft_tokens);
+    engine.draft_model = draft.config;
     detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
     set_prediction_interval(deployment, load.requests.front().input_tokens);
 

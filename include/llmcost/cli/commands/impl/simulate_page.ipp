@@ -166,6 +166,7 @@ LLMCOST_INLINE std::string simulated_json(const simulation_response& a) {
         json.member("shown_tokens", a.num_media_tokens)
             .member("tower_seconds", a.simulated_engine.encoder_cost.seconds);
     json.member("load", a.load).member("devices", a.devices).member("engines", a.engines);
+    json.member("cache_available", a.result.kv_cache_bytes).member("cache_blocks", a.result.kv_cache_blocks);
     for (const auto& [name, d] :
          {std::pair{"ttft", s.ttft}, {"tpot", s.tpot}, {"itl", s.itl}, {"end_to_end", s.end_to_end}}) {
         json.key(name)

@@ -31,6 +31,7 @@
 #include <llmcost/memory/read_adapter.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
+#include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -170,8 +171,12 @@ LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program&
     p.execution = execution_of(p.engine, *p.device, types, parallel, launch);
     p.dtype_warning = types.products == nullptr ? dtype_warning_of(p.model, p.execution, *p.device) : type_warning;
     if (read.stored.is_applied &&
-        (!args.has(option::linear_dtype) || args.has(option::quantization) || read.found.weights))
+        (!args.has(option::linear_dtype) || args.has(option::quantization) || read.found.weights)) {
         p.execution.stored_weight_bytes = stored_weight_parts_of(p.model, read.stored.bytes);
+        p.stored_weights = std::make_shared<const stored_bytes>(read.stored.bytes);
+        p.execution.stored_parameters = p.stored_weights.get();
+        p.execution.stored_expert_format = read.stored.expert_weights;
+    }
     p.execution.routing_distribution = distribution;
     require_network(option::network.name, parallel, p.execution.devices_per_node, *p.device);
     if (!adapter.none()) apply_adapter(p, adapter, args, io);
