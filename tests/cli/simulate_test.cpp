@@ -224,7 +224,7 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
         "sglang --concurrency 64 --input 4000 --output 1000 --disable-radix-cache --memory-share 0.2";
     CHECK(simulated_json(simulated + tight + " --ignore-eos")["preemptions"] == 0);
     // TensorRT-LLM takes its share of the memory that the weights leave
-    const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.1";
+    const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.08";
     CHECK(simulated_json(simulated + full)["preemptions"] == 0);
     CHECK(simulated_json(simulated + full + " --capacity-scheduler-policy MAX_UTILIZATION")["preemptions"] > 0);
 }

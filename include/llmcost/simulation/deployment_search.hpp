@@ -25,6 +25,7 @@ struct evaluated_deployment {
     std::int64_t replicas = 1, num_decode_workers = 0;
     double devices = 1;
     simulation_summary summary{};
+    std::int64_t kv_cache_blocks = 0;  ///< of each rank
 
     [[nodiscard]] std::int64_t num_engines() const noexcept { return replicas + num_decode_workers; }
     [[nodiscard]] bool is_disaggregated() const noexcept { return num_decode_workers > 0; }
@@ -94,7 +95,6 @@ private:
     struct known_run {
         evaluated_deployment tried{};
         std::int64_t new_tokens = 0, running = 0;  ///< maxima of a step of a rank
-        std::int64_t num_pages = 0;                ///< of the KV cache; the limits of a scheduler change it
         bool has_waited_for_pages = false;
         bool is_stopped_early = false;
     };

@@ -168,27 +168,29 @@ LLMCOST_INLINE deployment_search::known_run deployment_search::evaluate(const ca
     };
     simulated_engine engine = c.option->engine;
     engine.policy = c.policy;
-    const std::int64_t num_pages = kv_cache_of(engine, max_length_, c.option->stages).num_blocks;
+    const std::int64_t num_blocks = kv_cache_of(engine, max_length_, c.option->stages).num_blocks;
     for (const known_run& r : runs_[c.number]) {
         const scheduling_policy& p = r.tried.policy;
         const bool tokens = p.max_num_batched_tokens == c.policy.max_num_batched_tokens ||
                             (r.new_tokens < p.max_num_batched_tokens && r.new_tokens < c.policy.max_num_batched_tokens);
         const bool sequences = p.max_num_seqs == c.policy.max_num_seqs ||
                                (r.running < per_stage(p.max_num_seqs) && r.running < per_stage(c.policy.max_num_seqs));
-        const bool pages = r.num_pages == num_pages || (!r.has_waited_for_pages && r.num_pages < num_pages);
+        const bool pages =
+            r.tried.kv_cache_blocks == num_blocks || (!r.has_waited_for_pages && r.tried.kv_cache_blocks < num_blocks);
         if (r.tried.replicas == replicas && r.tried.num_decode_workers == writing && tokens && sequences && pages) {
             known_run reused_run = r;
             reused_run.tried.policy = c.policy;
+            reused_run.tried.kv_cache_blocks = num_blocks;
             return reused_run;
         }
     }
-    known_run r{{c.number, c.policy, replicas, writing, static_cast<double>(replicas + writing) * c.devices, {}}};
+    known_run r{{c.number, c.policy, replicas, writing, static_cast<double>(replicas + writing) * c.devices, {}, {}}};
     const simulation_result result =
         run(*c.option, r.tried, sample_requests_, limits_.never_stops_early ? no_limit : max_broken);
     r.is_stopped_early = result.is_stopped_early;
     r.new_tokens = result.max_batched_tokens;
     r.running = result.max_running;
-    r.num_pages = num_pages;
+    r.tried.kv_cache_blocks = num_blocks;
     r.has_waited_for_pages = result.has_waited_for_pages;
     if (!r.is_stopped_early) {
         r.tried.summary = summarize(result, c.option->bounds);

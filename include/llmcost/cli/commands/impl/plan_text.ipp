@@ -193,6 +193,7 @@ LLMCOST_INLINE void write_deployment(json_writer& json, const deployed_engine& k
     json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
     if (k.deployment_of_server().price_per_hour > 0)
         json.member("price_per_million_tokens", price_per_million_output_tokens(k.deployment_of_server(), t));
+    json.member("cache_blocks", t.kv_cache_blocks);
     json.member("command", k.launch_command(t)).end_object();
 }
 
