@@ -7,6 +7,7 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/size_polynomials.hpp>
 #include <llmcost/serving/step.hpp>
+#include <llmcost/serving/step_time_model.hpp>
 
 // Speculative decoding with a draft model or a draft head.
 namespace llmcost {
@@ -20,9 +21,8 @@ struct draft_model_config {
     draft_kind kind = draft_kind::none;  ///< of a draft head; none: a separate model, one token after the other
 };
 
-/// The cost of the draft tokens of a decode step.
+/// The cost of the n = `num_draft_tokens` draft tokens of a decode step. `steps`: decode steps of the draft model.
 ///
-/// With n draft tokens:
 ///  - a separate model: n passes over one token;
 ///  - `sequential`: a pass over the hidden states of the n + 1 tokens of the last verification, then n − 1 passes
 ///    over one token;
@@ -30,7 +30,8 @@ struct draft_model_config {
 ///  - `one_per_query`: one pass, whose context are the n + 1 tokens of the last verification.
 ///
 /// Source: vllm, v1/spec_decode/eagle.py, `propose`; v1/spec_decode/medusa.py, `propose`.
-[[nodiscard]] step_cost draft_cost(const draft_model_config& drafts, const step_shape& decodes);
+[[nodiscard]] step_cost draft_cost(step_time_model& steps, draft_kind kind, std::int64_t num_draft_tokens,
+                                   const step_shape& decodes);
 
 }  // namespace llmcost
 

@@ -117,12 +117,13 @@ LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const
     return peak_live_bytes(pass, kernels, storage_types_of(model, load).activations);
 }
 
-/// Peak bytes of one forward pass. Traces two and three repetitions of the longest run of equal layers.
+/// Peak bytes of one forward pass. Traces three and four repetitions of the longest run of equal layers.
 ///
-/// If both have the same peak, the entire model has this peak. Otherwise every layer is traced.
+/// If both have the same peak, the entire model has this peak. Otherwise every layer is traced. With two repetitions,
+/// no layer has both a residual of an earlier one and tables that a later one reads.
 [[nodiscard]] LLMCOST_INLINE forward_peak forward_peak_of_folded_trace(const model& model, const workload& load,
                                                                        const engine_kernels& kernels) {
-    constexpr std::int64_t max_repetitions = 3;
+    constexpr std::int64_t max_repetitions = 4;
     const layer_run run = longest_layer_run(model.config.layers, model.config.num_hidden_layers, max_repetitions);
     const bool can_fold = run.repetitions > max_repetitions && model.policy == nullptr;
     if (can_fold) {
@@ -151,12 +152,11 @@ LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const
     return chunk;
 }
 
-/// Peak bytes of the forward pass of the profile run: one sequence of as many tokens as a step has.
+/// The forward pass of the profile run: one sequence of as many tokens as a step has.
 ///
 /// A model with fewer positions has shorter sequences.
-[[nodiscard]] LLMCOST_INLINE forward_peak profiled_forward_peak(const model& model, workload load,
-                                                                const engine_memory_profile& engine,
-                                                                const engine_kernels& kernels) {
+[[nodiscard]] LLMCOST_INLINE workload profiled_step_of(const model& model, workload load,
+                                                       const engine_memory_profile& engine) {
     const std::int64_t positions = model.config.context_length();
     load.past = 0;
     load.sequence = engine.max_num_batched_tokens;
@@ -166,7 +166,7 @@ LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const
         load.sequence = positions;
     }
     load.head = logits::last;
-    return forward_peak_of(model, load, kernels);
+    return load;
 }
 
 [[nodiscard]] LLMCOST_INLINE engine_kernels kernels_of(const engine_memory_profile& engine,
@@ -177,6 +177,14 @@ LLMCOST_INLINE forward_peak forward_peak_of_full_trace(const model& model, const
             .experts = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
                                         rank.tensor_parallel_size, rank.expert_parallel_size),
             .version = engine.version};
+}
+
+/// Whether each tensor of a step is at most as large as that of the profile run.
+[[nodiscard]] LLMCOST_INLINE bool is_part_of_profiled_step(const model& model, const workload& load,
+                                                           const engine_memory_profile& engine) {
+    const workload profiled = profiled_step_of(model, load, engine);
+    return load.past == 0 && load.head == logits::last && load.batch <= profiled.batch &&
+           load.sequence <= profiled.sequence && !load.has_multimodal_inputs() && load.encoder_sequence == 0;
 }
 
 LLMCOST_INLINE bool has_kv_cache_manager(const model& model, const engine_memory_profile& engine) noexcept {
@@ -255,7 +263,7 @@ LLMCOST_INLINE maybe<count> profile_peak_bytes_of(const model& model, const work
     if (engine.max_num_seqs <= 0 || engine.is_from_log || model.config.vocab_size <= 0) return {};
     const engine_kernels kernels = detail::kernels_of(engine, rank);
     const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
-    const forward_peak profiled = detail::profiled_forward_peak(model, load, engine, kernels);
+    const forward_peak profiled = forward_peak_of(model, detail::profiled_step_of(model, load, engine), kernels);
     const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
     const count kept_workspace = is_temporary ? count{} : profiled.workspace_bytes;
     return std::max(profiled.bytes, sampler_peak_bytes(model, load, engine, vocab_size) + kept_workspace);
@@ -323,11 +331,15 @@ LLMCOST_INLINE inference_memory inference_memory_of(const model& model, const wo
     }
 
     if (engine.is_from_log) return memory;
-    memory.peak_activation_bytes = step_peak_bytes_of(model, load, engine, rank);
-    if (!has_cache) return memory;
-    const maybe<count> profile_peak =
-        rank.profile_peak_bytes ? rank.profile_peak_bytes : profile_peak_bytes_of(model, load, engine, rank);
-    if (profile_peak) memory.peak_activation_bytes = std::max(memory.peak_activation_bytes, *profile_peak);
+    maybe<count> profile_peak{};
+    if (has_cache)
+        profile_peak =
+            rank.profile_peak_bytes ? rank.profile_peak_bytes : profile_peak_bytes_of(model, load, engine, rank);
+    if (profile_peak && detail::is_part_of_profiled_step(model, load, engine))
+        memory.peak_activation_bytes = *profile_peak;
+    else
+        memory.peak_activation_bytes =
+            std::max(profile_peak.value_or(count{}), step_peak_bytes_of(model, load, engine, rank));
     return memory;
 }
 

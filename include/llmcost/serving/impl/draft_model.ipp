@@ -8,19 +8,18 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/model/model_spec.hpp>
-#include <llmcost/serving/server.hpp>
 #include <llmcost/serving/size_polynomials.hpp>
 #include <llmcost/serving/step.hpp>
+#include <llmcost/serving/step_time_model.hpp>
 
 namespace llmcost {
 
-LLMCOST_INLINE step_cost draft_cost(const draft_model_config& drafts, const step_shape& decodes) {
-    const std::int64_t verified = 1 + drafts.num_draft_tokens;
-    const auto pass = [&](std::int64_t tokens) {
-        return drafts.draft_server->decode_step_model()(decodes.batch, tokens, decodes.past);
-    };
+LLMCOST_INLINE step_cost draft_cost(step_time_model& steps, draft_kind kind, std::int64_t num_draft_tokens,
+                                    const step_shape& decodes) {
+    const std::int64_t verified = 1 + num_draft_tokens;
+    const auto pass = [&](std::int64_t tokens) { return steps(decodes.batch, tokens, decodes.past); };
     step_cost cost;
-    switch (drafts.kind) {
+    switch (kind) {
         case draft_kind::one_per_head: return pass(1);
         case draft_kind::one_per_query: return pass(verified);
         case draft_kind::sequential:
@@ -29,7 +28,7 @@ LLMCOST_INLINE step_cost draft_cost(const draft_model_config& drafts, const step
             return cost;
         case draft_kind::none: break;
     }
-    cost.add(pass(1), static_cast<double>(drafts.num_draft_tokens));
+    cost.add(pass(1), static_cast<double>(num_draft_tokens));
     return cost;
 }
 

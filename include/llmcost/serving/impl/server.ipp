@@ -270,11 +270,10 @@ LLMCOST_INLINE step_cost server::decode(double batch, std::int64_t sequence, std
 }
 
 LLMCOST_INLINE step_cost server::draft_decode_cost(double batch, std::int64_t num_draft_tokens, std::int64_t past) {
-    draft_model_config drafts = draft_model_;
-    drafts.num_draft_tokens = num_draft_tokens;
     if (num_draft_tokens == 0) return {};
+    step_time_model& steps = draft_model_.draft_server->decoding_;
     return interpolate_batch(batch, [&](std::int64_t n) {
-        return draft_cost(drafts, {n, num_draft_tokens + 1, past});
+        return draft_cost(steps, draft_model_.kind, num_draft_tokens, {n, num_draft_tokens + 1, past});
     });
 }
 

@@ -61,7 +61,9 @@ LLMCOST_INLINE simulated_step_cost step_cost_model::operator()(const step_batch&
             cost += draft_model_.draft_server->prefill_step_model().mixed_batch_cost(groups_);
         if (b.num_decodes > 0) {
             cost += server_->decode_step_model()(writing.batch, writing.sequence, writing.past);
-            if (draft_model_.draft_server != nullptr) cost += draft_cost(draft_model_, writing);
+            if (draft_model_.draft_server != nullptr)
+                cost += draft_cost(draft_model_.draft_server->decode_step_model(), draft_model_.kind,
+                                   draft_model_.num_draft_tokens, writing);
         }
     }
     if (tokens > policy_.max_cudagraph_size) issued = layers_ * host_.layer_seconds;
