@@ -15,7 +15,6 @@
 #include <llmcost/simulation/scheduler.hpp>
 #include <llmcost/simulation/simulate.hpp>
 #include <llmcost/trace/scope.hpp>
-#include <llmcost/trace/scope.hpp>
 
 #include <doctest/doctest.h>
 
@@ -52,8 +51,7 @@ std::optional<served_model> read_served(const bundled_config& config) {
         !has_kv_cache(m))
         return std::nullopt;
     try {
-        if (cli::find_scope(m, {.sequence = 1, .past = 1}, {scope_kind::role, "encoder"}).found)
-            return std::nullopt;
+        if (cli::find_scope(m, {.sequence = 1, .past = 1}, {scope_kind::role, "encoder"}).found) return std::nullopt;
         out.types =
             file.read_with([&](config_view root) { return checkpoint_types_of(root, m.config.dtype_of_weights); });
         const quantization plan = file.read_with([](config_view root) { return parse_quantization(root); });
@@ -246,16 +244,16 @@ TEST_CASE("weights and KV cache of a draft model are taken from the pool") {
             draft_server(draft->subject, execution_of(e, h200, draft->types), e, h200, no_kernels);
         const kv_cache_capacity alone = *llm_server.kv_cache(2048);
         llm_server.set_draft_model({.num_draft_tokens = 3, .draft_server = &draft_server});
-        const kv_cache_capacity both = *llm_server.kv_cache(2048);
+        const kv_cache_capacity shared = *llm_server.kv_cache(2048);
         const double share = std::string(name) == "trtllm" ? 0.9 : 1;
-        CHECK(static_cast<double>((alone.bytes - both.bytes).to_64()) ==
+        CHECK(static_cast<double>((alone.bytes - shared.bytes).to_64()) ==
               doctest::Approx(share * 2 * 1235814400.0).epsilon(1e-6));
-        CHECK(both.block_bytes == alone.block_bytes + alone.block_bytes * count(16 * 64) / count(32 * 128));
-        CHECK(both.max_concurrency < alone.max_concurrency);
+        CHECK(shared.block_bytes == alone.block_bytes + alone.block_bytes * count(16 * 64) / count(32 * 128));
+        CHECK(shared.max_concurrency < alone.max_concurrency);
         const simulated_engine simulated{.server = &llm_server,
                                          .policy = default_policy(e.name, h200),
                                          .draft_model = {.num_draft_tokens = 3, .draft_server = &draft_server}};
-        CHECK(kv_cache_of(simulated, 2048).num_blocks == both.num_blocks);
+        CHECK(kv_cache_of(simulated, 2048).num_blocks == shared.num_blocks);
     }
 }
 

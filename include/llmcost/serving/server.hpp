@@ -169,11 +169,11 @@ private:
     /// The cost `step(n)` of a batch of n sequences, interpolated between integers.
     template <class Step>
     [[nodiscard]] static step_cost interpolate_batch(double batch, const Step& step) {
-        const double whole = std::floor(batch), share = batch - whole;
+        const double lower = std::floor(batch), share = batch - lower;
         if (batch <= 1) return step(1);
-        const step_cost low = step(static_cast<std::int64_t>(whole));
+        const step_cost low = step(static_cast<std::int64_t>(lower));
         if (share == 0) return low;
-        return (low * (1 - share)).add(step(static_cast<std::int64_t>(whole) + 1), share);
+        return (low * (1 - share)).add(step(static_cast<std::int64_t>(lower) + 1), share);
     }
     /// The draft tokens of a decode step. Interpolates between integer batch sizes.
     [[nodiscard]] step_cost draft_decode_cost(double batch, std::int64_t num_draft_tokens, std::int64_t past);
