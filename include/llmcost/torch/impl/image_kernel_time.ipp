@@ -14,7 +14,8 @@
 #include <llmcost/devices/device.hpp>
 #include <llmcost/torch/kernel.hpp>
 
-// Constants without another source: training steps of image models on an H200 (tests/torch/h200_steps.jsonl.gz), by class.
+// Constants without another source: training steps of image models on an H200 (tests/torch/h200_steps.jsonl.gz), by
+// class.
 namespace llmcost::detail {
 
 LLMCOST_INLINE double multiprocessor_cycles(const device& d) noexcept {
