@@ -71,12 +71,14 @@ public:
     void visit_fields(model_spec& row) {
         auto& [model_type, prefix, remote_code, forward, base, embed, prepare, layer, token_mixer, recurrent_block,
                attend, mlp, residual, finish, predict, read, parse_composite_config, read_processor, read_sound,
-               family_keys, drops, text, components, media, reads, sound, shows_encoder, tokens_ahead, kinds, norm,
-               qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
-               context_scaling, eager_only, as_written, any_image, joins_rotated, heads, alternatives, draft,
-               nested_keys, published_head, names, keys, defaults] = row;
+               family_keys, drops, text, components, compressed, media, reads, sound, shows_encoder, tokens_ahead,
+               kinds, norm, qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
+               context_scaling, eager_only, float_loss, as_written, any_image, joins_rotated, heads, alternatives,
+               draft, nested_keys, published_head, names, keys, defaults] = row;
         (void)context_scaling;  // the longest context, which no recording has
         (void)eager_only;       // the default of training
+        (void)float_loss;       // of a training step in 16 bits: tests/memory/recordings_types.txt
+        (void)compressed;       // pages of an engine: tests/memory/block_pool_test.cpp
         (void)alternatives;     // names that are accepted
         (void)nested_keys;      // so are these
         (void)draft;            // of a server, and of names that are accepted
