@@ -80,8 +80,8 @@ inline constexpr option_spec memory_share{
     .value = "X",
     .type = value_type::number,
     .help =
-        "fraction of device memory that the engine uses (default: vllm 0.92, trtllm 0.9 of the free memory, "
-        "sglang by device, others 1)"};
+        "fraction of device memory that the engine uses: default 0.92 (vllm), by device (sglang), 0.9 of the free "
+        "memory (trtllm), 1 (others)"};
 inline constexpr option_spec batch_wait{.name = "--batch-wait",
                                         .value = "N",
                                         .type = value_type::number,
