@@ -204,8 +204,11 @@ private:
     /// The blocks of a stage without a hybrid cache manager.
     [[nodiscard]] block_pool uniform_pool(std::int64_t stage) const;
     /// The pools of SGLang as one KV cache: that of the pool that limits requests of the length of the workload.
-    [[nodiscard]] maybe<kv_cache_capacity> capacity_of_token_pools(const workload& load, std::int64_t stage,
-                                                                   std::uint64_t device_bytes) const;
+    [[nodiscard]] kv_cache_capacity capacity_of_token_pools(const workload& load, std::int64_t stage,
+                                                            std::uint64_t device_bytes) const;
+    /// Whether the engine is SGLang and its pools are described: not those of encoder-decoders and of models without
+    /// attention.
+    [[nodiscard]] bool has_token_pools(std::int64_t stage) const;
     [[nodiscard]] sglang_pool_layout pool_layout(const workload& load, std::int64_t stage) const;
 
     model shard_;

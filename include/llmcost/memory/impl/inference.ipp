@@ -265,8 +265,8 @@ LLMCOST_INLINE maybe<count> profile_peak_bytes_of(const model& model, const work
     const std::int64_t vocab_size = rank.vocab_size > 0 ? rank.vocab_size : model.config.vocab_size;
     const forward_peak profiled = forward_peak_of(model, detail::profiled_step_of(model, load, engine), kernels);
     const bool is_temporary = kernels.experts == expert_kernel::temporary_workspace;
-    const count kept_workspace = is_temporary ? count{} : profiled.workspace_bytes;
-    return std::max(profiled.bytes, sampler_peak_bytes(model, load, engine, vocab_size) + kept_workspace);
+    const count persistent_workspace = is_temporary ? count{} : profiled.workspace_bytes;
+    return std::max(profiled.bytes, sampler_peak_bytes(model, load, engine, vocab_size) + persistent_workspace);
 }
 
 LLMCOST_INLINE count step_peak_bytes_of(const model& model, const workload& load, const engine_memory_profile& engine,

@@ -425,6 +425,12 @@ LLMCOST_INLINE sglang_defaults rank_memory::token_pool_defaults(std::uint64_t de
                               sharding_.pipeline_parallel_size);
 }
 
+LLMCOST_INLINE bool rank_memory::has_token_pools(std::int64_t stage) const {
+    if (!engine_.has_token_pools || shard_.config.encoder.num_hidden_layers > 0) return false;
+    const sglang_pool_layout layout = pool_layout(minimal_load_, stage);
+    return layout.token_bytes() != count{} || layout.swa_token_bytes() != count{};
+}
+
 LLMCOST_INLINE sglang_pool_layout rank_memory::pool_layout(const workload& load, std::int64_t stage) const {
     sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
     layout.add_draft_cache(stages_[static_cast<std::size_t>(stage)].draft_cache);
@@ -443,12 +449,9 @@ LLMCOST_INLINE sglang_pools rank_memory::token_pools(const workload& load, std::
                   defaults.chunked_prefill_size);
 }
 
-LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity_of_token_pools(const workload& load, std::int64_t stage,
-                                                                             std::uint64_t device_bytes) const {
-    if (shard_.config.encoder.num_hidden_layers > 0) return {};  // pools of encoder-decoders are not described
+LLMCOST_INLINE kv_cache_capacity rank_memory::capacity_of_token_pools(const workload& load, std::int64_t stage,
+                                                                      std::uint64_t device_bytes) const {
     const sglang_pool_layout layout = pool_layout(load, stage);
-    if (layout.token_bytes() == count{} && layout.swa_token_bytes() == count{} && layout.state_bytes() == count{})
-        return {};
     const sglang_pools pools = token_pools(load, stage, device_bytes);
     const std::int64_t num_tokens = load.past + load.sequence, page_size = engine_.sglang.page_size,
                        chunk = token_pool_defaults(device_bytes).chunked_prefill_size;
@@ -496,7 +499,7 @@ LLMCOST_INLINE bool rank_memory::has_cache(const stage_state& s) const {
 }
 
 LLMCOST_INLINE bool rank_memory::has_block_table(const stage_state& s) const {
-    return s.pool || (engine_.has_paged_cache && uniform_cache().is_proportional);
+    return s.pool || (engine_.has_paged_cache && !engine_.has_token_pools && uniform_cache().is_proportional);
 }
 
 LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity_in(const workload& load, std::int64_t stage,
@@ -511,7 +514,7 @@ LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity_in(const workload&
 
 LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& load, std::int64_t stage,
                                                               std::uint64_t device_bytes) const {
-    if (engine_.has_token_pools) return capacity_of_token_pools(load, stage, device_bytes);
+    if (has_token_pools(stage)) return capacity_of_token_pools(load, stage, device_bytes);
     const stage_state& s = stages_[static_cast<std::size_t>(stage)];
     if (!has_cache(s)) return {};
     const maybe<count> profile_peak =

@@ -156,13 +156,15 @@ LLMCOST_INLINE std::vector<log_comparison> compare_log(const engine_log& log, co
     constexpr std::string_view no_device = "requires --device or --memory";
     const inference_memory& m = response.memory;
     std::vector<log_comparison> out;
+    const maybe<kv_cache_capacity> computed =
+        response.capacity && response.capacity->has_block_table ? response.capacity : maybe<kv_cache_capacity>{};
     maybe<kv_cache_capacity> in_log;  // of the KV cache memory that the log states
     for (const log_figure& f : log.figures)
-        if (f.quantity == log_quantity::kv_cache && !response.capacity && !request.profile.has_llama_cpp_buffers &&
+        if (f.quantity == log_quantity::kv_cache && !computed && !request.profile.has_llama_cpp_buffers &&
             !request.profile.has_token_pools)
             in_log = capacity_in(request, read, load, f.value);
-    const maybe<kv_cache_capacity>& capacity = response.capacity ? response.capacity : in_log;
-    const std::string of_log = response.capacity || !in_log ? "" : "in the KV cache memory of the log";
+    const maybe<kv_cache_capacity>& capacity = computed ? computed : in_log;
+    const std::string of_log = computed || !in_log ? "" : "in the KV cache memory of the log";
     for (const log_figure& f : log.figures) {
         log_comparison c{f, {}, {}};
         if (request.profile.has_llama_cpp_buffers) {
@@ -186,8 +188,8 @@ LLMCOST_INLINE std::vector<log_comparison> compare_log(const engine_log& log, co
             case log_quantity::kv_cache:
                 if (response.pools)
                     c.predicted = static_cast<double>(response.pools->kv_bytes);
-                else if (response.capacity)
-                    c.predicted = static_cast<double>(response.capacity->bytes);
+                else if (computed)
+                    c.predicted = static_cast<double>(computed->bytes);
                 c.note = c.predicted ? cache_terms(request, response) : std::string(no_device);
                 if (c.predicted && log.version.empty() && !memory_args.has(option::memory_engine_version))
                     c.note += "; no version in the log, rules of the newest";

@@ -178,7 +178,8 @@ LLMCOST_INLINE std::string kv_cache_lines(const memory_request& request, const w
 /// Source: vllm/v1/worker/gpu_model_runner.py, gpu_worker.py; vllm/v1/core/kv_cache_utils.py.
 LLMCOST_INLINE std::string vllm_log(const memory_request& request, const workload& load,
                                     const memory_response& response) {
-    if (!request.profile.has_hybrid_cache_manager || !response.capacity) return {};
+    if (!request.profile.has_hybrid_cache_manager || !response.capacity || !response.capacity->has_block_table)
+        return {};
     constexpr double gib = 1024.0 * 1024 * 1024;
     const count weights = response.memory.weight_bytes + response.memory.table_bytes;
     const kv_cache_capacity& capacity = *response.capacity;
@@ -339,7 +340,7 @@ LLMCOST_INLINE memory_response compute(const memory_request& request, const pars
     response.memory = ranks.of_stage(load, response.stage);
     if (request.limit.is_set()) {
         response.capacity = ranks.capacity(load, request.limit.bytes);
-        if (request.profile.has_token_pools && response.capacity) {
+        if (request.profile.has_token_pools && response.capacity && response.capacity->has_block_table) {
             response.pools = ranks.token_pools(load, response.capacity->stage, request.limit.bytes);
             response.pool_defaults = ranks.token_pool_defaults(request.limit.bytes);
         }
