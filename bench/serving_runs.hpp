@@ -146,7 +146,19 @@ inline scheduling_policy policy_of_run(const cli::benchmark_run& r) {
     return p;
 }
 
+/// InferenceX serves DeepSeek-R1 in fp8 with SGLang on four B200 with `--mem-fraction-static 0.95` and
+/// `--chunked-prefill-size 8192` (dsr1_fp8_b200.sh, TP 4): the weights do not fit into the default fraction.
+inline void set_memory_options(const cli::serve_table& table, const cli::benchmark_run& r) {
+    const bool is_four_b200 =
+        table.field("id").find("dsr1_b200_sglang_fp8_") != std::string::npos && table.field("tp_size") == "4";
+    engine_memory_profile profile = memory_profile_of(*r.target_engine, *r.target_device);
+    if (is_four_b200) profile.sglang.mem_fraction_static = 0.95;
+    if (is_four_b200) profile.sglang.chunked_prefill_size = profile.max_num_batched_tokens = 8192;
+    r.target_server->set_memory_profile(profile);
+}
+
 inline run read_run(const cli::serve_table& table, cli::benchmark_run r) {
+    set_memory_options(table, r);
     run out;
     out.evidence = find_evidence(*r.subject, r.target_server->execution_config(), *r.target_engine, *r.target_device,
                                  *r.kernels, r.devices);

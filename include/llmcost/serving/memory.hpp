@@ -37,7 +37,7 @@ namespace llmcost {
 ///
 /// An adapter has 16 bits. Its activations are not included.
 [[nodiscard]] rank_memory ranks_of_execution(const model& full_model, const execution& execution_config,
-                                             const engine_memory_profile& engine, std::int64_t pipeline = 1);
+                                             const engine_memory_profile& profile, std::int64_t pipeline = 1);
 
 /// Bytes of the KV cache of a workload on each device, at its end.
 [[nodiscard]] double cache_bytes(const model& full_model, const workload& load, const execution& execution_config);

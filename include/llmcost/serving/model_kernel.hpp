@@ -11,6 +11,7 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/memory/vllm_kernels.hpp>
 
 namespace llmcost {
@@ -54,6 +55,7 @@ struct execution {
     launch_mode launch = launch_mode::cuda_graph;
     weight_parts stored_weight_bytes{};               ///< bytes of a checkpoint's weights; 0: by the types above
     const stored_bytes* stored_parameters = nullptr;  ///< bytes of each of its parameters; null: by the parts
+    sglang_options sglang_vision{};                   ///< `vision_layers`, `vision_hidden_size`
     expert_weight_format stored_expert_format = expert_weight_format::unquantized;  ///< of the routed experts in it
 
     /// The type of parts that are never quantized: head, routers, and operations between products.

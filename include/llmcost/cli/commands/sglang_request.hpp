@@ -8,7 +8,6 @@
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/sglang_options.hpp>
-#include <llmcost/json.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/memory/sglang_options.hpp>
@@ -25,11 +24,6 @@ namespace llmcost::cli::detail {
 
 /// Parses the options of SGLang. Throws: `usage` for an invalid value, or if the engine is another one.
 [[nodiscard]] sglang_options parse_sglang_options(const arguments& args, const engine_memory_profile& profile);
-
-/// Sets the sizes that SGLang reads from `vision_config`: without `num_hidden_layers`, such as a `depth`, 24 layers.
-///
-/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, `adjust_mem_fraction_for_vlm`.
-void set_vision_sizes(const config_document& document, sglang_options& options);
 
 /// The pools as the log of SGLang lists them. `GB` are 2^30 bytes, as there.
 ///

@@ -23,7 +23,6 @@
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/memory/adapter_policy.hpp>
-#include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -199,9 +198,6 @@ void require_known_memory(const device& device);
 inline memory_limit memory_limit_of(const deployment& p, std::int64_t pipeline = 1) {
     return memory_limit_on(*p.device, p.execution.parallel.world_size() * pipeline);
 }
-
-/// The memory management of an engine; without an engine, that of `none`.
-const engine_memory_profile& engine_memory_profile_of(const engine& engine);
 
 /// Throws: `usage` if there are more pipeline stages than layers.
 void require_stages(std::string_view option_name, const model& m, std::int64_t stages);

@@ -9,8 +9,10 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/json.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // The options that divide a model over devices in commands that compute memory.
@@ -25,6 +27,15 @@ inline constexpr std::array rank_options{option::tp, option::pp, option::dp, opt
 /// The ranks of a model with the stored weights of its checkpoint.
 [[nodiscard]] rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
                                    const engine_memory_profile& engine, const inference_sharding& sharding = {});
+
+namespace detail {
+
+/// Sets the sizes that SGLang reads from `vision_config`: without `num_hidden_layers`, such as a `depth`, 24 layers.
+///
+/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, `adjust_mem_fraction_for_vlm`.
+void set_vision_sizes(const config_document& document, sglang_options& options);
+
+}  // namespace detail
 
 }  // namespace llmcost::cli
 

@@ -105,7 +105,10 @@ LLMCOST_INLINE engine_memory_profile memory_profile_of(const engine& serving_eng
 }
 
 LLMCOST_INLINE rank_memory ranks_of_execution(const model& full_model, const execution& execution_config,
-                                              const engine_memory_profile& engine, std::int64_t pipeline) {
+                                              const engine_memory_profile& profile, std::int64_t pipeline) {
+    engine_memory_profile engine = profile;
+    engine.sglang.vision_layers = execution_config.sglang_vision.vision_layers;
+    engine.sglang.vision_hidden_size = execution_config.sglang_vision.vision_hidden_size;
     model base_model = full_model;
     base_model.policy = nullptr;
     const workload load = workload_of(execution_config);

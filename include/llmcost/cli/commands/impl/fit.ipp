@@ -339,7 +339,7 @@ LLMCOST_INLINE command_output run_fit_on_devices(const arguments& args, const pr
     reject_with_device_list(args, option::memory);
     device_comparison comparison;
     comparison.rows = device_runs(args, io, std::move(devices)).run([&](const arguments& one, const program& repeated) {
-        const fit_request request = parse_fit_request(one);
+        fit_request request = parse_fit_request(one);
         workload load = request.is_training ? training_workload(one) : memory_workload(one);
         training_plan plan = parse_training_plan(one);
         requested_adapter adapter = read_adapter(one);
@@ -355,6 +355,7 @@ LLMCOST_INLINE command_output run_fit_on_devices(const arguments& args, const pr
             complete_workload(read.subject, one, load);
             check_workload(read.subject, {.base_workload = load});
             warn_on_weights(read, repeated);
+            if (request.profile.has_token_pools) set_vision_sizes(read.found.document, request.profile.sglang);
             const inference_sharding sharding = sharding_over(read.subject, request.devices);
             figures = fit_inference(ranks_of(read.subject, read.stored, load, request.profile, sharding), load,
                                     request.limit.bytes);
@@ -393,6 +394,7 @@ LLMCOST_INLINE command_output run_fit(const arguments& args, const program& io) 
     } else {
         complete_workload(read.subject, args, load);
         request.profile = detail::profile_for_model(request.profile, args, read.subject, load);
+        if (request.profile.has_token_pools) detail::set_vision_sizes(read.found.document, request.profile.sglang);
         check_workload(read.subject, {.base_workload = load});
         resolve_adapter(adapter, args, read.subject, io.err);
         detail::warn_on_weights(read, io);

@@ -174,9 +174,10 @@ LLMCOST_INLINE latency_response compute(const latency_request& request, const de
     } else
         response.step =
             time_step(deployment.model, groups, deployment.execution, *deployment.device, *deployment.kernels);
-    response.needed = inference_memory_per_device(deployment.model, groups, deployment.execution,
-                                                  engine_memory_profile_of(deployment.engine), response.step.weights)
-                          .total_bytes();
+    response.needed =
+        inference_memory_per_device(deployment.model, groups, deployment.execution,
+                                    memory_profile_of(deployment.engine, *deployment.device), response.step.weights)
+            .total_bytes();
     response.watts = watts_of(*deployment.device, response.step.done, response.step.seconds);
     return response;
 }

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <system_error>
 
-#include <llmcost/base/config_view.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/maybe.hpp>
@@ -19,7 +18,6 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/sglang_options.hpp>
 #include <llmcost/cli/args/text.hpp>
-#include <llmcost/json.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/memory/sglang_options.hpp>
@@ -68,18 +66,6 @@ LLMCOST_INLINE sglang_options parse_sglang_options(const arguments& args, const 
     options.page_size = args.number(option::memory_page_size, options.page_size);
     options.has_radix_cache = !args.has(option::memory_disable_radix_cache);
     return options;
-}
-
-LLMCOST_INLINE void set_vision_sizes(const config_document& document, sglang_options& options) {
-    constexpr std::int64_t layers_without_key = 24;
-    document.read_with([&](config_view root) {
-        const maybe<config_view> vision = root.is_object() ? root.find("vision_config") : maybe<config_view>{};
-        if (!vision || !vision->is_object()) return;
-        if (!vision->contains("num_hidden_layers") && vision->contains("depth"))
-            options.vision_layers = layers_without_key;
-        if (const maybe<config_view> width = vision->find("hidden_size"); width && width->is_integer())
-            options.vision_hidden_size = width->as_integer();
-    });
 }
 
 LLMCOST_INLINE std::string sglang_log(const inference_memory& memory, const sglang_pools& pools,

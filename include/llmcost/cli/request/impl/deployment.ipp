@@ -33,7 +33,6 @@
 #include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/layers/model_config.hpp>
-#include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -139,11 +138,6 @@ LLMCOST_INLINE void require_known_memory(const device& device) {
     if (device.memory_bytes() <= 0)
         throw error(errc::usage, printable(device.names[0]),
                     "the datasheet has no memory size, which is required for the number of requests");
-}
-
-LLMCOST_INLINE const engine_memory_profile& engine_memory_profile_of(const engine& engine) {
-    const engine_memory_profile* const known = find_engine_memory_profile(std::string_view(engine.name));
-    return known != nullptr ? *known : *find_engine_memory_profile("none");
 }
 
 LLMCOST_INLINE void require_stages(std::string_view option_name, const model& m, std::int64_t stages) {

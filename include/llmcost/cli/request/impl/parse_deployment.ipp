@@ -18,6 +18,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
@@ -177,6 +178,7 @@ LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program&
         p.execution.stored_parameters = p.stored_weights.get();
         p.execution.stored_expert_format = read.stored.expert_weights;
     }
+    detail::set_vision_sizes(read.found.document, p.execution.sglang_vision);
     p.execution.routing_distribution = distribution;
     require_network(option::network.name, parallel, p.execution.devices_per_node, *p.device);
     if (!adapter.none()) apply_adapter(p, adapter, args, io);

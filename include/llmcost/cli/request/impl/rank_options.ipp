@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include <llmcost/base/config_view.hpp>
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/maybe.hpp>
@@ -15,10 +16,12 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/json.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/rank_memory.hpp>
+#include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/text/messages.hpp>
 
@@ -48,5 +51,21 @@ LLMCOST_INLINE rank_memory ranks_of(const model& m, const stored_model_weights& 
                 return stored.bytes.parameter_bytes(path);
             }};
 }
+
+namespace detail {
+
+LLMCOST_INLINE void set_vision_sizes(const config_document& document, sglang_options& options) {
+    constexpr std::int64_t layers_without_key = 24;
+    document.read_with([&](config_view root) {
+        const maybe<config_view> vision = root.is_object() ? root.find("vision_config") : maybe<config_view>{};
+        if (!vision || !vision->is_object()) return;
+        if (!vision->contains("num_hidden_layers") && vision->contains("depth"))
+            options.vision_layers = layers_without_key;
+        if (const maybe<config_view> width = vision->find("hidden_size"); width && width->is_integer())
+            options.vision_hidden_size = width->as_integer();
+    });
+}
+
+}  // namespace detail
 
 }  // namespace llmcost::cli
