@@ -105,7 +105,7 @@ constexpr tensor eager_mask(trace& t, const attention_pattern& pattern, std::int
 /// has one: then keys and values are copied once, by the concatenation with an empty cache. Heads that cannot disable
 /// the cache and discard it are an exception. Source: transformers/cache_utils.py, `DynamicSlidingWindowLayer`.
 constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const attention_pattern& pattern) {
-    const shape sizes{new_states.dim(0), new_states.dim(1), pattern.cached_length, new_states.dim(3)};
+    const shape sizes{new_states.size[0], new_states.size[1], pattern.cached_length, new_states.size[3]};
     if (t.is_training() && !t.discards_cache()) {
         tensor past;
         const bool remembers =
@@ -116,7 +116,7 @@ constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const atten
     const recorder::fused_kernel_guard appended{t, {.kind = fused_kernel_kind::cache}};
     const tensor all = pattern.cached_length > 0 ? t.cat({trace::buffer(sizes, new_states.type), new_states}, 2)
                                                  : t.cat({new_states}, 2);
-    const bool cut = pattern.window > 1 && all.dim(2) > pattern.window - 1;
+    const bool cut = pattern.window > 1 && all.size[2] > pattern.window - 1;
     t.add_to_cache(cut ? all.slice(2, pattern.window - 1) : all);
     return all;
 }

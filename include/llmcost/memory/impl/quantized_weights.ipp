@@ -144,6 +144,10 @@ LLMCOST_INLINE weights_writer::weights_writer(const model& m, const quantization
 }
 
 LLMCOST_INLINE void weights_writer::write() {
+    // most quantized weights have one tensor of scales
+    const std::vector<reported_weight>& weights = listener_.weights();
+    const auto num_quantized = std::ranges::count_if(weights, [&](const auto& w) { return layout_of(w) != nullptr; });
+    out_.rows.reserve(weights.size() + static_cast<std::size_t>(num_quantized));
     const std::vector<reported_weight>& all = listener_.weights();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const bool is_excluded_head = plan_.keeps_head && (all[i].head || i + 1 == all.size());

@@ -95,6 +95,19 @@ private:
     int unquantized_depth_ = 0;
 };
 
+/// Sets the elements of the undivided parameters, which have the order of those of a rank.
+class undivided_elements_listener final : public listener {
+public:
+    explicit undivided_elements_listener(std::vector<rank_parameter>& out) : out_(out) {}
+    void on_parameter(const recorder&, literal, const tensor& v, bool tied) override {
+        if (!tied && next_ < out_.size()) out_[next_++].elements = count(v.numel);
+    }
+
+private:
+    std::vector<rank_parameter>& out_;
+    std::size_t next_ = 0;
+};
+
 /// Collects the dimensions of the rotary modules of a decoder.
 class rotary_dims_listener final : public listener {
 public:
@@ -141,7 +154,9 @@ private:
 }
 
 [[nodiscard]] LLMCOST_INLINE std::vector<rank_parameter> parameters_of_trace(const model& m, const workload& load) {
+    constexpr std::size_t parameters_of_layer = 24;  // about as many as a layer of a mixture of experts has
     std::vector<rank_parameter> out;
+    out.reserve(static_cast<std::size_t>(std::max<std::int64_t>(m.config.num_hidden_layers, 1)) * parameters_of_layer);
     rank_parameter_listener listener(decoder_path_of(m, load), m.config.num_hidden_layers,
                                      storage_types_of(m, load).weights, out);
     trace t{with_storage_types(load, storage_types_of(m, load)), &listener};
@@ -225,9 +240,9 @@ LLMCOST_INLINE std::vector<rank_parameter> rank_parameters_of(const model& m, co
     smallest.weights = load.weights;
     smallest.activations = load.activations;
     std::vector<rank_parameter> parameters = detail::parameters_of_trace(shard, smallest);
-    const std::vector<rank_parameter> undivided = detail::parameters_of_trace(m, smallest);
-    for (std::size_t i = 0; i < parameters.size() && i < undivided.size(); ++i)
-        parameters[i].elements = undivided[i].elements;
+    detail::undivided_elements_listener listener(parameters);
+    trace t{with_storage_types(smallest, storage_types_of(m, smallest)), &listener};
+    m.trace_with_loss(t);
     return parameters;
 }
 
