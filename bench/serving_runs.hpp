@@ -18,6 +18,8 @@
 #include <llmcost/cli/commands/serve_table.hpp>
 #include <llmcost/kernels/evidence.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/simulation/cluster.hpp>
 #include <llmcost/simulation/random_stream.hpp>
 #include <llmcost/simulation/simulate.hpp>
