@@ -126,8 +126,8 @@ constexpr tensor update_kv_cache(trace& t, const tensor& new_states, const atten
 /// A copy, except with one query head per group.
 constexpr tensor repeat_kv(trace& t, const tensor& x, std::int64_t num_key_value_groups) {
     if (num_key_value_groups == 1) return x;
-    const tensor spread = x.unsqueeze(2).expand({x.dim(0), x.dim(1), num_key_value_groups, x.dim(2), x.dim(3)});
-    return t.reshape(spread, {x.dim(0), x.dim(1) * num_key_value_groups, x.dim(2), x.dim(3)});
+    const tensor spread = x.unsqueeze(2).expand({x.size[0], x.size[1], num_key_value_groups, x.size[2], x.size[3]});
+    return t.reshape(spread, {x.size[0], x.size[1] * num_key_value_groups, x.size[2], x.size[3]});
 }
 
 /// Description of a fused attention kernel with queries q (B, H, S, d).
@@ -136,14 +136,14 @@ constexpr tensor repeat_kv(trace& t, const tensor& x, std::int64_t num_key_value
 [[nodiscard]] constexpr fused_kernel fused_attention_kernel(const tensor& q, std::int64_t kv_heads,
                                                             const attention_pattern& pattern, std::int64_t length) {
     return {.kind = fused_kernel_kind::attention,
-            .batch = q.dim(0),
-            .num_queries = q.dim(2),
-            .past_length = pattern.is_causal ? pattern.num_previous_tokens : length - q.dim(2),
+            .batch = q.size[0],
+            .num_queries = q.size[2],
+            .past_length = pattern.is_causal ? pattern.num_previous_tokens : length - q.size[2],
             .window = pattern.is_causal ? pattern.window : 0,
             .is_causal = pattern.is_causal,
-            .heads = q.dim(1),
+            .heads = q.size[1],
             .kv_heads = kv_heads,
-            .head_dim = q.dim(3)};
+            .head_dim = q.size[3]};
 }
 
 /// Operations on attention scores.
@@ -362,12 +362,12 @@ constexpr tensor sdpa_attention_forward(trace& t, const tensor& q, const tensor&
 constexpr tensor attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                    const attention_pattern& pattern, const attention_options& options) {
     // With extra keys, function calls and fused kernels receive a full pattern.
-    const attention_pattern all{.query_length = q.dim(2), .cached_length = k.dim(2) - q.dim(2), .is_causal = false};
+    const attention_pattern all{.query_length = q.size[2], .cached_length = k.size[2] - q.size[2], .is_causal = false};
     const attention_pattern& effective_pattern = options.num_extra_keys > 0 ? all : pattern;
     if (t.load().implementation == attention_implementation::sdpa)
         return sdpa_attention_forward(t, q, k, v, effective_pattern, options);
-    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, k.dim(1), effective_pattern, k.dim(2))};
-    const std::int64_t num_key_value_groups = q.dim(1) / k.dim(1);
+    const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, k.size[1], effective_pattern, k.size[2])};
+    const std::int64_t num_key_value_groups = q.size[1] / k.size[1];
     const tensor keys = repeat_kv(t, k, num_key_value_groups), values = repeat_kv(t, v, num_key_value_groups);
     const bool sparse = pattern.is_causal && t.load().attention == attention_scores::causal;
     tensor scores = t.matmul(q, keys.transpose(2, 3),
