@@ -362,7 +362,8 @@ constexpr tensor sdpa_attention_forward(trace& t, const tensor& q, const tensor&
 constexpr tensor attention_forward(trace& t, const tensor& q, const tensor& k, const tensor& v,
                                    const attention_pattern& pattern, const attention_options& options) {
     // With extra keys, function calls and fused kernels receive a full pattern.
-    const attention_pattern all{.query_length = q.size[2], .cached_length = k.size[2] - q.size[2], .is_causal = false};
+    // `dim` throws for keys that no layer has stored.
+    const attention_pattern all{.query_length = q.size[2], .cached_length = k.dim(2) - q.size[2], .is_causal = false};
     const attention_pattern& effective_pattern = options.num_extra_keys > 0 ? all : pattern;
     if (t.load().implementation == attention_implementation::sdpa)
         return sdpa_attention_forward(t, q, k, v, effective_pattern, options);
