@@ -292,8 +292,8 @@ TEST_CASE("where weights do not fit, the method that takes the least from them i
     CHECK(named(" --memory 14GB") == "--quantization fp8");
     CHECK(named(" --memory 9GB") == "--quantization awq");
     CHECK(named(" --memory 3GB") == "--quantization nf4");
-    for (const auto& s : answered_with(model + " --memory 3GB --quantization awq", 8)["suggestions"])
-        CHECK_FALSE(std::string(s["change"]).starts_with("--quantization"));
+    const auto too_small = answered_with(model + " --memory 3GB --quantization awq", 8);
+    for (const auto& s : too_small["suggestions"]) CHECK_FALSE(std::string(s["change"]).starts_with("--quantization"));
 }
 
 // 46,702,792,704 parameters in 16 bits; norms (65 x 4,096) and routers (32 x 8 x 4,096) are on every device

@@ -59,8 +59,10 @@ constexpr cut_image cut(const model& m, const workload& load) {
                        factor = patch * downsample;
     const std::int64_t height = load.image_height > 0 ? load.image_height : m.family[tile_side];
     const std::int64_t width = load.image_width > 0 ? load.image_width : m.family[tile_side];
-    const std::int64_t minimum = m.family[fewest_tokens] * factor * factor,
-                       maximum = m.family[max_image_tokens] * factor * factor;
+    // throws `overflow_error` for sizes of hostile configurations
+    const auto product = [](shape sizes) { return static_cast<std::int64_t>(num_elements(sizes.size, sizes.rank)); };
+    const std::int64_t minimum = product({m.family[fewest_tokens], factor, factor}),
+                       maximum = product({m.family[max_image_tokens], factor, factor});
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto rounded = [&](std::int64_t n) {  // Python's `round`: halves to the even one
         const std::int64_t twice = 2 * n / factor, quotient = twice / 2 + twice % 2;
@@ -69,15 +71,16 @@ constexpr cut_image cut(const model& m, const workload& load) {
     };
     const auto clamp_min = [](std::int64_t n, std::int64_t bound) { return n < bound ? bound : n; };
     std::int64_t h = clamp_min(rounded(height), factor), w = clamp_min(rounded(width), factor);
-    if (h * w > maximum) {
-        const double beta = __builtin_sqrt(real(height * width) / real(maximum));
+    const std::int64_t area = product({h, w});
+    if (area > maximum) {
+        const double beta = __builtin_sqrt(real(product({height, width})) / real(maximum));
         const auto down = [&](std::int64_t n) {
             return static_cast<std::int64_t>(real(n) / beta / real(factor)) * factor;
         };
         h = clamp_min(down(height), factor);
         w = clamp_min(down(width), factor);
-    } else if (h * w < minimum) {
-        const double beta = __builtin_sqrt(real(minimum) / real(height * width));
+    } else if (area < minimum) {
+        const double beta = __builtin_sqrt(real(minimum) / real(product({height, width})));
         const auto up = [&](std::int64_t n) {
             return static_cast<std::int64_t>(__builtin_ceil(real(n) * beta / real(factor))) * factor;
         };
@@ -85,8 +88,8 @@ constexpr cut_image cut(const model& m, const workload& load) {
         w = up(width);
     }
     const double bound = real(maximum) * __builtin_bit_cast(double, m.family[tolerance]);
-    const bool large =
-        m.family[max_tiles] > 0 && real(clamp_min(rounded(height), patch) * clamp_min(rounded(width), patch)) > bound;
+    const bool large = m.family[max_tiles] > 0 &&
+                       real(product({clamp_min(rounded(height), patch), clamp_min(rounded(width), patch)})) > bound;
     if (!large) return {{0, 0}, h / patch, w / patch};
     return {closest_grid(height, width, m.family[tile_side], m.family[fewest_tiles], m.family[max_tiles]), h / patch,
             w / patch};
