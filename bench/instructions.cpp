@@ -71,7 +71,7 @@ void hold(const char* label, long limit, const Call& call) {
 int main() {
     const model llama = model_named("meta-llama/Llama-3.2-1B");
     const workload load{.batch = 16, .sequence = 200};
-    hold("a trace", 45'000, [&] { sink = count_model(llama, load).add.to_64(); });
+    hold("a trace", 45'100, [&] { sink = count_model(llama, load).add.to_64(); });
 
     cost_evaluator figures_at(llama);
     hold("an evaluation, all figures", 3'000, [&] { sink = figures_at(load).add.to_64(); });
