@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include "recorded_parameters.hpp"
+
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/optimizer_step.hpp>
 
@@ -7,7 +9,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 using namespace llmcost;
@@ -51,26 +52,13 @@ constexpr recorded_optimizer recorded[]{
     {"apollo", 2, 15988, 27400, 29388},
 };
 
-tape_parameter parameter(std::vector<std::int64_t> sizes, bool is_in_layer, std::uint64_t element_bytes) {
-    tape_parameter p;
-    p.sizes = std::move(sizes);
-    p.is_trainable = true;
-    p.region_id = is_in_layer ? 0 : -1;
-    p.elements = 1;
-    for (const std::int64_t size : p.sizes) p.elements *= static_cast<std::uint64_t>(size);
-    p.bytes = p.elements * element_bytes;
-    return p;
-}
-
 }  // namespace
 
 TEST_CASE("optimizers have the state and the temporaries of their libraries") {
     for (const recorded_optimizer& one : recorded) {
         CAPTURE(one.name);
         CAPTURE(one.element_bytes);
-        const std::vector<tape_parameter> trained{
-            parameter({100, 32}, false, one.element_bytes), parameter({64, 40}, true, one.element_bytes),
-            parameter({300}, false, one.element_bytes), parameter({20, 30}, true, one.element_bytes)};
+        const std::vector<tape_parameter> trained = testing::recorded_parameters(one.element_bytes);
         const optimizer_spec* const o = find_optimizer(one.name);
         REQUIRE(o != nullptr);
         for (const bool is_first : {true, false}) {

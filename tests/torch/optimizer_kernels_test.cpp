@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include "../memory/recorded_parameters.hpp"
+
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/torch/optimizer_kernels.hpp>
 #include <llmcost/torch/optimizer_table.hpp>
@@ -10,10 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 using namespace llmcost;
+using testing::parameter;
+using testing::recorded_parameters;
 
 namespace {
 
@@ -81,22 +84,6 @@ constexpr recorded_step recorded[]{
     {"muon", 2, 74, 405204, 217128},
     {"galore", 2, 38, 118512, 80976},
 };
-
-tape_parameter parameter(std::vector<std::int64_t> sizes, bool is_in_layer, std::uint64_t element_bytes) {
-    tape_parameter p;
-    p.sizes = std::move(sizes);
-    p.is_trainable = true;
-    p.region_id = is_in_layer ? 0 : -1;
-    p.elements = 1;
-    for (const std::int64_t size : p.sizes) p.elements *= static_cast<std::uint64_t>(size);
-    p.bytes = p.elements * element_bytes;
-    return p;
-}
-
-std::vector<tape_parameter> recorded_parameters(std::uint64_t element_bytes) {
-    return {parameter({100, 32}, false, element_bytes), parameter({64, 40}, true, element_bytes),
-            parameter({300}, false, element_bytes), parameter({20, 30}, true, element_bytes)};
-}
 
 std::vector<torch_kernel> step_of(std::string_view optimizer, const std::vector<tape_parameter>& parameters) {
     return optimizer_step_kernels(*find_optimizer(optimizer), 4, parameters);
