@@ -59,30 +59,32 @@ struct log_key {
     std::string_view engine;
     std::string_view key;
     std::string_view option;
+    bool is_rank_count = false;   ///< one rank is the default and is not read
+    bool shares_experts = false;  ///< with expert parallelism, these ranks share the experts
 };
 
 inline constexpr log_key log_keys[]{
-    {"vllm", "tensor_parallel_size", "--tp"},
-    {"vllm", "pipeline_parallel_size", "--pp"},
-    {"vllm", "data_parallel_size", "--dp"},
-    {"vllm", "gpu_memory_utilization", "--gpu-memory-utilization"},
-    {"vllm", "max_num_batched_tokens", "--max-num-batched-tokens"},
-    {"vllm", "max_num_seqs", "--max-num-seqs"},
-    {"vllm", "kv_cache_dtype", "--cache-dtype"},
-    {"sglang", "tp_size", "--tp"},
-    {"sglang", "pp_size", "--pp"},
-    {"sglang", "ep_size", "--ep"},
-    {"sglang", "mem_fraction_static", "--mem-fraction-static"},
-    {"sglang", "kv_cache_dtype", "--cache-dtype"},
-    {"sglang", "chunked_prefill_size", "--chunked-prefill-size"},
-    {"sglang", "cuda_graph_max_bs", "--cuda-graph-max-bs"},
-    {"sglang", "max_total_tokens", "--max-total-tokens"},
-    {"sglang", "max_running_requests", "--max-running-requests"},
-    {"sglang", "max_mamba_cache_size", "--max-mamba-cache-size"},
-    {"sglang", "mamba_full_memory_ratio", "--mamba-full-memory-ratio"},
-    {"sglang", "swa_full_tokens_ratio", "--swa-full-tokens-ratio"},
-    {"sglang", "page_size", "--page-size"},
-    {"sglang", "disable_radix_cache", "--disable-radix-cache"},
+    {.engine = "vllm", .key = "tensor_parallel_size", .option = "--tp", .is_rank_count = true, .shares_experts = true},
+    {.engine = "vllm", .key = "pipeline_parallel_size", .option = "--pp", .is_rank_count = true},
+    {.engine = "vllm", .key = "data_parallel_size", .option = "--dp", .is_rank_count = true, .shares_experts = true},
+    {.engine = "vllm", .key = "gpu_memory_utilization", .option = "--gpu-memory-utilization"},
+    {.engine = "vllm", .key = "max_num_batched_tokens", .option = "--max-num-batched-tokens"},
+    {.engine = "vllm", .key = "max_num_seqs", .option = "--max-num-seqs"},
+    {.engine = "vllm", .key = "kv_cache_dtype", .option = "--cache-dtype"},
+    {.engine = "sglang", .key = "tp_size", .option = "--tp", .is_rank_count = true},
+    {.engine = "sglang", .key = "pp_size", .option = "--pp", .is_rank_count = true},
+    {.engine = "sglang", .key = "ep_size", .option = "--ep", .is_rank_count = true},
+    {.engine = "sglang", .key = "mem_fraction_static", .option = "--mem-fraction-static"},
+    {.engine = "sglang", .key = "kv_cache_dtype", .option = "--cache-dtype"},
+    {.engine = "sglang", .key = "chunked_prefill_size", .option = "--chunked-prefill-size"},
+    {.engine = "sglang", .key = "cuda_graph_max_bs", .option = "--cuda-graph-max-bs"},
+    {.engine = "sglang", .key = "max_total_tokens", .option = "--max-total-tokens"},
+    {.engine = "sglang", .key = "max_running_requests", .option = "--max-running-requests"},
+    {.engine = "sglang", .key = "max_mamba_cache_size", .option = "--max-mamba-cache-size"},
+    {.engine = "sglang", .key = "mamba_full_memory_ratio", .option = "--mamba-full-memory-ratio"},
+    {.engine = "sglang", .key = "swa_full_tokens_ratio", .option = "--swa-full-tokens-ratio"},
+    {.engine = "sglang", .key = "page_size", .option = "--page-size"},
+    {.engine = "sglang", .key = "disable_radix_cache", .option = "--disable-radix-cache"},
 };
 
 /// Lines with the configuration of an engine.
@@ -255,7 +257,7 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
         if (key.engine != row.engine) continue;
         std::string value = value_of_key(line, key.key);
         if (key.option == "--cache-dtype") value = cache_type_of(value);
-        const bool is_one_rank = value == "1" && key.option.size() == std::string_view("--tp").size();
+        const bool is_one_rank = key.is_rank_count && value == "1";
         if (value.empty() || value == "False" || value.front() == '-' || is_one_rank) continue;
         set_once(log, key.option, value == "True" ? std::string() : value);
     }
@@ -264,8 +266,10 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
         set_once(log, "--dtype", type.substr(6));
     if (row.engine == "vllm" && value_of_key(line, "enable_expert_parallel") == "True") {
         double ranks = 1;
-        for (const log_option& o : log.options)
-            if (o.name == "--tp" || o.name == "--dp") ranks *= leading_number(o.value);
+        for (const log_key& key : log_keys)
+            for (const log_option& o : log.options)
+                if (key.engine == row.engine && key.shares_experts && o.name == key.option)
+                    ranks *= leading_number(o.value);
         if (ranks > 1) set_once(log, "--ep", std::to_string(static_cast<int>(ranks)));
     }
 }
