@@ -210,3 +210,16 @@ TEST_CASE("options of PyTorch are refused where they have no effect") {
     CHECK(has(refused("train --model Qwen/Qwen3-0.6B --host h200"), "--host: requires --device"));
     CHECK(has(refused("serve --model Qwen/Qwen3-0.6B --device h200 --engine torch"), "not an inference engine"));
 }
+
+// transformers/models/rwkv/modeling_rwkv.py, `rwkv_linear_attention_cpu`: 4 exponentials and 2 maxima in each time step
+// of each of 12 layers, and the exponential of `time_decay` once per layer
+TEST_CASE("a loop over time steps launches its kernels once per step") {
+    for (const int steps : {8, 16}) {
+        CAPTURE(steps);
+        const std::map<std::string, double> calls =
+            calls_of(torch_step("--device h200 --model RWKV/rwkv-4-169m-pile --dtype float32 --batch 1 --sequence " +
+                                std::to_string(steps)));
+        CHECK(calls.at("aten::exp") == 12 * (4 * steps + 1));
+        CHECK(calls.at("aten::maximum") == 12 * 2 * steps);
+    }
+}

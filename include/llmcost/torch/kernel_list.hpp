@@ -53,22 +53,12 @@ private:
     void add_product_gradient(std::int32_t node, std::size_t input);
     /// The experts that a node belongs to; null: it belongs to none.
     [[nodiscard]] const fused_kernel* experts_of(std::int32_t node) const;
-    /// The kernels of an operation of experts that the reference executes otherwise; false: there are none.
-    bool add_expert_forward(std::int32_t node, const fused_kernel& experts);
-    bool add_expert_gradient(std::int32_t node, std::size_t input, const fused_kernel& experts);
-    void add_expert_sort(const fused_kernel& experts);
-    /// A product per expert: (rows, inner) x (inner, columns), where the experts share `rows` or `inner`.
-    void add_grouped_product(const torch_kernel& product, const fused_kernel& experts, bool shares_inner);
-    /// The gradient of an indexed tensor: zeros, and the sum of the gradients of equal indices.
-    void add_index_gradient(std::uint64_t indexed_bytes, std::uint64_t gradient_bytes, dtype type);
     /// The gradient in the type of the result, and its cast to the type of the input.
     void add_gradient_cast(std::int32_t node, std::size_t input, std::uint64_t bytes_read, std::uint64_t bytes_written);
     void add_attention_backward(std::int32_t node);
-    /// Adds the kernels of a node's forward, or of a gradient of one of its inputs, in one time step.
     void add_forward(std::int32_t node);
-    void add_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes, std::uint64_t gradient_bytes);
-    /// Repeats the kernels from index `first` for each other time step of a node in a loop over time steps.
-    void repeat_time_steps(std::int32_t node, std::size_t first);
+    /// The launches of each kernel of a node: the time steps of its loop.
+    [[nodiscard]] std::int64_t num_time_steps_of(std::int32_t node) const;
 
     const tape& tape_;
     const training_schedule& plan_;

@@ -19,7 +19,9 @@
 #include <llmcost/memory/timeline.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/torch/convolution_kernels.hpp>
+#include <llmcost/torch/expert_kernels.hpp>
 #include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_operands.hpp>
 #include <llmcost/torch/kernel_table.hpp>
 #include <llmcost/torch/optimizer_kernels.hpp>
 #include <llmcost/trace/ops.hpp>
@@ -31,18 +33,6 @@ namespace llmcost::detail {
 /// The float type of an element size.
 [[nodiscard]] LLMCOST_INLINE dtype float_type_of(std::uint64_t element_bits) noexcept {
     return element_bits >= 64 ? dtype::float64 : element_bits >= 32 ? dtype::float32 : dtype::bfloat16;
-}
-
-/// Bytes of the distinct elements of a tensor.
-[[nodiscard]] LLMCOST_INLINE std::uint64_t unique_bytes(const tensor& v) {
-    return v.unique_numel() * static_cast<std::uint64_t>(bits_of(v.type)) / 8;
-}
-
-[[nodiscard]] LLMCOST_INLINE shape shape_of(const tensor& v) noexcept {
-    shape s;
-    s.rank = v.rank;
-    for (int i = 0; i < v.rank; ++i) s.size[i] = v.size[i];
-    return s;
 }
 
 /// The class of an elementwise kernel.
@@ -62,21 +52,6 @@ namespace llmcost::detail {
     return is_strided ? torch_kernel_kind::elementwise_strided
            : is_cast  ? torch_kernel_kind::elementwise_cast
                       : torch_kernel_kind::elementwise;
-}
-
-/// The dimensions of a product from its operands: FLOPs = 2 · batch · rows · columns · inner.
-struct product_sizes {
-    std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
-};
-[[nodiscard]] LLMCOST_INLINE product_sizes product_sizes_of(const tensor& out, std::uint64_t flops, bool is_batched) {
-    product_sizes s;
-    const auto elements = static_cast<std::int64_t>(out.numel);
-    if (elements == 0 || out.rank == 0) return s;
-    s.inner = static_cast<std::int64_t>(flops) / 2 / elements;
-    s.columns = out.dim(-1);
-    s.rows = is_batched && out.rank > 1 ? out.dim(-2) : elements / std::max<std::int64_t>(s.columns, 1);
-    s.batch = elements / std::max<std::int64_t>(s.rows * s.columns, 1);
-    return s;
 }
 
 /// Columns and rows of a reduction or norm over the last dimension of a tensor.
@@ -101,10 +76,6 @@ LLMCOST_INLINE void set_channels(torch_kernel& k, const tensor& v, bool is_insta
     return kernels_of(n.kind).name;
 }
 
-LLMCOST_INLINE void add_operand(torch_kernel& k, const shape& s) {
-    if (k.num_operands < 3) k.operands[k.num_operands++] = s;
-}
-
 }  // namespace llmcost::detail
 
 namespace llmcost {
@@ -116,37 +87,35 @@ LLMCOST_INLINE torch_kernel& kernel_listener::add(literal name, torch_kernel_kin
     k.kind = kind;
     k.phase = phase_;
     k.node = node_;
-    if (node_ >= 0 && node_at(node_).output >= 0)
-        k.num_repetitions = static_cast<std::int64_t>(
-            std::max<std::uint64_t>(tape_.tensors[static_cast<std::size_t>(node_at(node_).output)].num_time_steps, 1));
+    k.num_repetitions = num_time_steps_of(node_);
     k.bytes_read = bytes_read;
     k.bytes_written = bytes_written;
     kernels.push_back(k);
     return kernels.back();
 }
 
-LLMCOST_INLINE void kernel_listener::repeat_time_steps(std::int32_t node, std::size_t first) {
-    const std::int32_t output = node_at(node).output;
-    const std::size_t last = kernels.size();
-    if (output < 0) return;
-    for (std::uint64_t step = 1; step < tape_.tensors[static_cast<std::size_t>(output)].num_time_steps; ++step)
-        for (std::size_t i = first; i < last; ++i) kernels.push_back(torch_kernel(kernels[i]));
+LLMCOST_INLINE std::int64_t kernel_listener::num_time_steps_of(std::int32_t node) const {
+    const std::int32_t output = node >= 0 ? node_at(node).output : -1;
+    if (output < 0) return 1;
+    const std::uint64_t steps = tape_.tensors[static_cast<std::size_t>(output)].num_time_steps;
+    return static_cast<std::int64_t>(std::max<std::uint64_t>(steps, 1));
 }
 
 LLMCOST_INLINE void kernel_listener::on_forward(std::int32_t node, bool is_recomputed) {
     phase_ = is_recomputed ? step_phase::recompute : step_phase::forward;
     node_ = node;
-    const std::size_t first = kernels.size();
     add_forward(node);
-    repeat_time_steps(node, first);
 }
 
 LLMCOST_INLINE void kernel_listener::add_forward(std::int32_t node) {
     const tape_node& n = node_at(node);
     const tape_operands& operands = operands_at(node);
     if (n.is_autograd_function || operands.output.numel == 0) return;
-    const fused_kernel* const experts = experts_of(node);
-    if (experts != nullptr && add_expert_forward(node, *experts)) return;
+    if (const fused_kernel* const experts = experts_of(node); experts != nullptr) {
+        const bool is_first = node == 0 || experts_of(node - 1) != experts;
+        if (n.kind == op::gather && is_first) add_kernels(expert_sort_kernels(*experts));
+        if (const auto list = expert_kernels(n, operands, *experts)) return add_kernels(*list);
+    }
     const operation_kernels& rule = kernels_of(n.kind);
     if (rule.forward == torch_kernel_kind::convolution) return add_convolution(node);
     if (rule.forward == torch_kernel_kind::batch_norm) return add_batch_norm(node);
@@ -207,6 +176,7 @@ LLMCOST_INLINE void kernel_listener::add_kernels(const std::vector<torch_kernel>
     for (torch_kernel k : list) {
         k.phase = phase_;
         k.node = node_;
+        k.num_repetitions = num_time_steps_of(node_);
         kernels.push_back(k);
     }
 }
@@ -275,117 +245,6 @@ LLMCOST_INLINE const fused_kernel* kernel_listener::experts_of(std::int32_t node
     if (id < 0) return nullptr;
     const fused_kernel& k = tape_.kernels[static_cast<std::size_t>(id)];
     return k.kind == fused_kernel_kind::experts ? &k : nullptr;
-}
-
-// Source: transformers/integrations/moe.py, `grouped_mm_experts_forward`.
-LLMCOST_INLINE bool kernel_listener::add_expert_forward(std::int32_t node, const fused_kernel& experts) {
-    const tape_node& n = node_at(node);
-    const tensor& out = operands_at(node).output;
-    switch (n.kind) {
-        case op::gather:
-            if (node == 0 || experts_of(node - 1) != &experts) add_expert_sort(experts);
-            return false;
-        case op::matmul: {
-            const detail::product_sizes s = detail::product_sizes_of(out, n.torch_flops, false);
-            torch_kernel k;
-            k.type = out.type;
-            k.rows = s.rows;
-            k.columns = s.columns;
-            k.inner = s.inner;
-            k.is_transposed_b = true;
-            add_grouped_product(k, experts, false);
-            return true;
-        }
-        case op::constant: {  // the inverse permutation
-            const auto indices = static_cast<std::uint64_t>(experts.num_tokens * experts.num_experts_per_tok);
-            add("aten::arange", torch_kernel_kind::fill, 0, 8 * indices);
-            add("aten::_index_put_impl_", torch_kernel_kind::scatter, 16 * indices, 8 * indices);
-            return true;
-        }
-        case op::index_add: {
-            const std::uint64_t bytes = detail::unique_bytes(operands_at(node).inputs.back());
-            add("aten::index", torch_kernel_kind::gather, bytes, bytes).type = out.type;
-            torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, bytes, n.output_bytes);
-            sum.type = out.type;
-            sum.rows = experts.num_experts_per_tok;
-            sum.columns = static_cast<std::int64_t>(out.numel);
-            return true;
-        }
-        default: return false;
-    }
-}
-
-LLMCOST_INLINE void kernel_listener::add_expert_sort(const fused_kernel& experts) {
-    const auto indices = static_cast<std::uint64_t>(experts.num_tokens * experts.num_experts_per_tok);
-    const auto groups = static_cast<std::uint64_t>(experts.num_experts);
-    add("aten::sort", torch_kernel_kind::sort, 8 * indices, 16 * indices);
-    add("aten::floor_divide", torch_kernel_kind::elementwise, 8 * indices, 8 * indices);
-    add("aten::copy_", torch_kernel_kind::elementwise_cast, 8 * indices, 4 * indices);
-    add("aten::histc", torch_kernel_kind::scatter, 4 * indices, 4 * groups);
-    add("aten::cumsum", torch_kernel_kind::scan, 4 * groups, 4 * groups);
-}
-
-// Source: aten/src/ATen/native/cuda/GroupedBlas.cpp, `_grouped_mm_cuda`, whose fast path needs bfloat16;
-// GroupedMMUtils.h, `_grouped_mm_fallback`, which copies the offsets to the host and loops over the groups.
-LLMCOST_INLINE void kernel_listener::add_grouped_product(const torch_kernel& product, const fused_kernel& experts,
-                                                         bool shares_inner) {
-    torch_kernel k = product;
-    std::int64_t& shared = shares_inner ? k.inner : k.rows;
-    const std::int64_t groups = std::max<std::int64_t>(std::min(experts.num_experts, shared), 1);
-    shared = (shared + groups - 1) / groups;
-    const bool is_fused = k.type == dtype::bfloat16;
-    k.name = is_fused ? "aten::_grouped_mm" : "aten::mm";
-    k.kind = is_fused ? torch_kernel_kind::batched_product : torch_kernel_kind::product;
-    k.phase = phase_;
-    k.node = node_;
-    k.batch = is_fused ? groups : 1;
-    const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
-        return static_cast<std::uint64_t>(k.batch * rows * columns) * static_cast<std::uint64_t>(bits_of(k.type)) / 8;
-    };
-    k.bytes_read = bytes(k.rows, k.inner) + bytes(k.inner, k.columns);
-    k.bytes_written = bytes(k.rows, k.columns);
-    k.flops = 2 * static_cast<std::uint64_t>(k.batch * k.rows * k.columns * k.inner);
-    detail::add_operand(k, shape(k.rows, k.inner));
-    detail::add_operand(k, shape(k.inner, k.columns));
-    if (!is_fused) {
-        const auto offset_bytes = static_cast<std::uint64_t>(4 * groups);
-        add("aten::copy_", torch_kernel_kind::copy_contiguous, offset_bytes, offset_bytes);
-    }
-    kernels.insert(kernels.end(), static_cast<std::size_t>(is_fused ? 1 : groups), k);
-}
-
-LLMCOST_INLINE bool kernel_listener::add_expert_gradient(std::int32_t node, std::size_t input,
-                                                         const fused_kernel& experts) {
-    const tape_node& n = node_at(node);
-    const tape_operands& operands = operands_at(node);
-    if (n.kind == op::index_add) {  // of the sum: an expanded view; of the permutation: a sum by index
-        const std::uint64_t bytes = detail::unique_bytes(operands.inputs.back());
-        if (input + 1 == operands.inputs.size()) add_index_gradient(bytes, bytes, operands.output.type);
-        return true;
-    }
-    if (n.kind == op::gather) {
-        add_index_gradient(n.inputs[input].bytes, n.output_bytes, operands.output.type);
-        return true;
-    }
-    if (n.kind != op::matmul) return false;
-    const detail::product_sizes s = detail::product_sizes_of(operands.output, n.torch_flops, false);
-    torch_kernel k;
-    k.type = operands.output.type;
-    k.rows = input == 0 ? s.rows : s.columns;
-    k.columns = s.inner;
-    k.inner = input == 0 ? s.columns : s.rows;
-    k.is_transposed_a = input != 0;
-    add_grouped_product(k, experts, input != 0);
-    return true;
-}
-
-// Source: tools/autograd/derivatives.yaml, `index`; aten/src/ATen/native/cuda/Indexing.cu,
-// `index_put_with_sort_kernel`, which wraps negative indices.
-LLMCOST_INLINE void kernel_listener::add_index_gradient(std::uint64_t indexed_bytes, std::uint64_t gradient_bytes,
-                                                        dtype type) {
-    add("aten::fill_", torch_kernel_kind::fill, 0, indexed_bytes).type = type;
-    add("aten::remainder", torch_kernel_kind::elementwise, 0, 0);
-    add("aten::_index_put_impl_", torch_kernel_kind::scatter, gradient_bytes, gradient_bytes).type = type;
 }
 
 LLMCOST_INLINE void kernel_listener::on_backward(std::int32_t node) {
@@ -467,13 +326,6 @@ LLMCOST_INLINE void kernel_listener::add_gradient_cast(std::int32_t node, std::s
 
 LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
                                                  std::uint64_t gradient_bytes) {
-    const std::size_t first = kernels.size();
-    add_gradient(node, input, computed_bytes, gradient_bytes);
-    repeat_time_steps(node, first);
-}
-
-LLMCOST_INLINE void kernel_listener::add_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
-                                                  std::uint64_t gradient_bytes) {
     const tape_node& n = node_at(node);
     const tape_operands& operands = operands_at(node);
     if (n.is_autograd_function && n.kind == op::copy && n.output_bytes > 0) {  // the gradient of a written slice
@@ -482,8 +334,8 @@ LLMCOST_INLINE void kernel_listener::add_gradient(std::int32_t node, std::size_t
         if (input < operands.inputs.size()) detail::add_operand(copy, detail::shape_of(operands.inputs[input]));
     }
     if (n.is_autograd_function || n.kind == op::attention) return;
-    const fused_kernel* const experts = experts_of(node);
-    if (experts != nullptr && add_expert_gradient(node, input, *experts)) return;
+    if (const fused_kernel* const experts = experts_of(node); experts != nullptr)
+        if (const auto list = expert_gradient_kernels(n, operands, input, *experts)) return add_kernels(*list);
     const operation_kernels& rule = kernels_of(n.kind);
     switch (rule.forward) {
         case torch_kernel_kind::product:
