@@ -14,7 +14,9 @@ import argparse
 import collections
 import gzip
 import json
+import math
 import pathlib
+import statistics
 import subprocess
 import tempfile
 
@@ -110,8 +112,8 @@ def main():
             print(f"{name:46s} recorded {recorded / 1e3:9.1f} ms  predicted {predicted / 1e3:9.1f} ms")
     print("| group | steps | median error | 90th percentile |\n|---|---|---|---|")
     for group, errors in groups.items():
-        errors.sort()
-        print(f"| {group} | {len(errors)} | {errors[len(errors) // 2]:.1%} | {errors[int(.9 * (len(errors) - 1))]:.1%} |")
+        nearest_rank = sorted(errors)[math.ceil(.9 * len(errors)) - 1]
+        print(f"| {group} | {len(errors)} | {statistics.median(errors):.1%} | {nearest_rank:.1%} |")
 
 
 if __name__ == "__main__":

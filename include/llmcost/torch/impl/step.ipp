@@ -40,12 +40,18 @@ namespace llmcost::detail {
     return key;
 }
 
-/// Relative bounds that contain nine of ten measured steps (docs/latency.md, "PyTorch").
-inline constexpr double device_lower = 0.90, device_upper = 1.12, host_lower = 0.6, host_upper = 1.6;
+/// Relative bounds that contain nine of ten measured steps (docs/latency-pytorch.md, "Accuracy").
+struct relative_bounds {
+    double lower, upper;
+};
+inline constexpr relative_bounds training_device_bounds{.lower = 0.90, .upper = 1.12};
+inline constexpr relative_bounds forward_device_bounds{.lower = 0.90, .upper = 1.25};
+inline constexpr relative_bounds host_bounds{.lower = 0.6, .upper = 1.6};
 
 /// Merges equal kernels and adds their times.
 [[nodiscard]] LLMCOST_INLINE torch_step timed_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
-                                                      const device& device, double host_microseconds) {
+                                                      const device& device, double host_microseconds,
+                                                      const relative_bounds& device_bounds) {
     torch_step step;
     std::unordered_map<std::string, std::size_t> places;
     for (const torch_kernel& k : kernels) {
@@ -63,8 +69,8 @@ inline constexpr double device_lower = 0.90, device_upper = 1.12, host_lower = 0
         step.device_seconds += times * row.seconds;
         step.host_seconds += times * host_microseconds * 1e-6;
     }
-    step.lower = std::max(step.device_seconds * device_lower, step.host_seconds * host_lower);
-    step.upper = std::max(step.device_seconds * device_upper, step.host_seconds * host_upper);
+    step.lower = std::max(step.device_seconds * device_bounds.lower, step.host_seconds * host_bounds.lower);
+    step.upper = std::max(step.device_seconds * device_bounds.upper, step.host_seconds * host_bounds.upper);
     return step;
 }
 
@@ -76,12 +82,12 @@ LLMCOST_INLINE torch_step time_training_step(const model& m, const workload& loa
                                              const device& device, double host_microseconds) {
     return detail::timed_kernels(training_kernels(m, load, plan),
                                  static_cast<double>(plan.schedule.gradient_accumulation_steps), device,
-                                 host_microseconds);
+                                 host_microseconds, detail::training_device_bounds);
 }
 
 LLMCOST_INLINE torch_step time_forward_pass(const model& m, const workload& load, const device& device,
                                             double host_microseconds) {
-    return detail::timed_kernels(forward_kernels(m, load), 1, device, host_microseconds);
+    return detail::timed_kernels(forward_kernels(m, load), 1, device, host_microseconds, detail::forward_device_bounds);
 }
 
 }  // namespace llmcost
