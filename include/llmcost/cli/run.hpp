@@ -25,6 +25,7 @@
 #include <llmcost/cli/commands/report.hpp>
 #include <llmcost/cli/commands/serve.hpp>
 #include <llmcost/cli/commands/simulate.hpp>
+#include <llmcost/cli/commands/sweep.hpp>
 #include <llmcost/cli/commands/train.hpp>
 #include <llmcost/cli/commands/why.hpp>
 #include <llmcost/cli/request/config_lookup.hpp>
@@ -40,8 +41,8 @@ namespace llmcost::cli {
 inline constexpr std::array all_commands{&page_command,    &compare_command,  &formula_command, &models_command,
                                          &devices_command, &memory_command,   &train_command,   &fit_command,
                                          &check_command,   &graph_command,    &op_command,      &latency_command,
-                                         &serve_command,   &simulate_command, &plan_command,    &ops_command,
-                                         &levels_command,  &report_command,   &why_command};
+                                         &serve_command,   &simulate_command, &plan_command,    &sweep_command,
+                                         &ops_command,     &levels_command,   &report_command,  &why_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

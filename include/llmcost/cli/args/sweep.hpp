@@ -31,9 +31,11 @@ inline constexpr std::size_t max_rows = 10'000;  ///< maximum number of combinat
 /// Whether a value is a list rather than a number.
 [[nodiscard]] bool is_list(std::string_view text) noexcept;
 
-/// Parses a list of numbers and ranges: `1,8,64`, `1024..131072:x2`, `0..4096:+512`. Throws: `usage`.
+/// Parses a list of numbers and ranges: `1,8,64`, `1024..131072:x2`, `0..4096:+512`. Throws: `usage`, also above
+/// `max_size` numbers.
 [[nodiscard]] std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
-                                                             std::int64_t minimum);
+                                                             std::int64_t minimum,
+                                                             std::size_t max_size = detail::max_rows);
 
 /// Reports a list that is also the spelling of one number, e.g. `8,192`; empty for other lists.
 ///

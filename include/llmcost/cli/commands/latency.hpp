@@ -39,6 +39,12 @@ namespace llmcost::cli {
 
 namespace detail {
 
+/// Parses the options of a step. Throws: `usage`.
+latency_request parse_latency_request(const arguments& args);
+
+/// Completes the workload with the defaults of the model. Throws: `usage` if the model does not support it.
+void complete_latency_workload(latency_request& request, const arguments& args, const deployment& deployment);
+
 /// Checks that the deployment supports the request. Throws: `usage`.
 void validate(const latency_request& request, const deployment& deployment);
 

@@ -36,6 +36,10 @@ namespace llmcost::cli {
     return exit_code::configuration;
 }
 
+/// Writes the message of the exception that is being handled to `io.err`, with a hint for a usage error of a command
+/// line; returns the exit code. Call it in a `catch` block.
+int report_current_exception(const program& io, const command& c, std::span<const std::string_view> args);
+
 /// Runs a command of the program. Writes its output to `io.out`, or an error to `io.err`; returns the exit code.
 ///
 /// `args` does not contain the program name. Throws only exceptions of the streams.

@@ -46,6 +46,14 @@ std::string role_list(std::string_view separator);
 /// The help of a command: usage, description, options by section, then what `extra_help` returns.
 [[nodiscard]] std::string help_text(const command& c, std::size_t columns = detail::help_line_width);
 
+/// A command as JSON: name, summary, usage, options with their names, values, choices and help, examples.
+///
+/// Programs make forms, schemas and functions of it.
+[[nodiscard]] std::string help_json(const command& c);
+
+/// The program as JSON: version, all commands, metrics, scopes and exit codes.
+[[nodiscard]] std::string help_json(const program& program);
+
 /// The help of the program: usage, commands with their summaries, and the options of the default command.
 [[nodiscard]] std::string help_text(const program& program);
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -10,6 +12,9 @@
 
 // Command lines with several models.
 namespace llmcost::cli {
+
+/// The names of `--model` and `--config`, as typed; a directory with several configurations is replaced by these.
+[[nodiscard]] std::vector<std::string> names_of_sources(const arguments& args);
 
 /// Reads each model of a command line with several models and passes it to `sink`; returns false for fewer than two.
 ///

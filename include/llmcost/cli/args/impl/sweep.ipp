@@ -27,9 +27,10 @@ LLMCOST_INLINE bool is_list(std::string_view text) noexcept {
 
 namespace llmcost::cli::detail {
 
-/// Appends the numbers of a range `1024..131072:x2` or `0..4096:+512`, up to and including its end.
+/// Appends the numbers of a range `1024..131072:x2` or `0..4096:+512`, up to and including its end; stops above
+/// `max_size` numbers.
 LLMCOST_INLINE void add_range(std::string_view option_name, std::string_view item, std::int64_t minimum,
-                              std::vector<std::int64_t>& out) {
+                              std::size_t max_size, std::vector<std::int64_t>& out) {
     const std::size_t dots = item.find(".."), colon = item.find(':', dots);
     const std::string_view step = colon == std::string_view::npos ? std::string_view{} : item.substr(colon + 1);
     const bool times = step.starts_with('x'), plus = step.starts_with('+');
@@ -41,7 +42,7 @@ LLMCOST_INLINE void add_range(std::string_view option_name, std::string_view ite
     if (first > last) throw_usage(option_name, "expected a range FIRST..LAST with FIRST <= LAST, found " + quote(item));
     if (times && first == 0)
         throw_usage(option_name, "expected a range that starts at 1 or above, found " + quote(item));
-    for (std::int64_t n = first; n <= last && out.size() <= max_rows; n = times ? n * step_size : n + step_size)
+    for (std::int64_t n = first; n <= last && out.size() <= max_size; n = times ? n * step_size : n + step_size)
         out.push_back(n);
 }
 
@@ -50,7 +51,7 @@ LLMCOST_INLINE void add_range(std::string_view option_name, std::string_view ite
 namespace llmcost::cli {
 
 LLMCOST_INLINE std::vector<std::int64_t> read_list_of_numbers(std::string_view option_name, std::string_view text,
-                                                              std::int64_t minimum) {
+                                                              std::int64_t minimum, std::size_t max_size) {
     std::vector<std::int64_t> out;
     for (bool has_more = true; has_more;) {
         const std::size_t comma = text.find(',');
@@ -60,8 +61,10 @@ LLMCOST_INLINE std::vector<std::int64_t> read_list_of_numbers(std::string_view o
         if (item.find("..") == std::string_view::npos)
             out.push_back(parse_integer(option_name, item, minimum));
         else
-            detail::add_range(option_name, item, minimum, out);
-        if (out.size() > detail::max_rows) throw_usage(option_name, "expected at most 10,000 numbers");
+            detail::add_range(option_name, item, minimum, max_size, out);
+        if (out.size() > max_size)
+            throw_usage(option_name,
+                        "expected at most " + std::string(count_text{count(max_size)}.view()) + " numbers");
     }
     return out;
 }

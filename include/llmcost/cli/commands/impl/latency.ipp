@@ -62,7 +62,6 @@
 
 namespace llmcost::cli::detail {
 
-/// Parses the options of a step. Throws: `usage`.
 LLMCOST_INLINE latency_request parse_latency_request(const arguments& args) {
     latency_request request;
     request.is_training = args.has(option::training);
@@ -81,7 +80,6 @@ LLMCOST_INLINE latency_request parse_latency_request(const arguments& args) {
     return request;
 }
 
-/// Completes the workload with the defaults of the model. Throws: `usage` if the model does not support it.
 LLMCOST_INLINE void complete_latency_workload(latency_request& request, const arguments& args,
                                               const deployment& deployment) {
     workload& load = request.work.base_workload;

@@ -71,7 +71,16 @@ LLMCOST_INLINE std::string place_of_command(const program& io, std::span<const s
     return "; the command comes first: llmcost " + std::string(misplaced->name) + ' ' + printable(args.front());
 }
 
+/// Whether the arguments ask for JSON: `--format json` or `--format=json`.
+LLMCOST_INLINE bool has_json_format(std::span<const std::string_view> args) {
+    for (std::size_t i = 0; i < args.size(); ++i)
+        if (args[i] == "--format=json" || (args[i] == "--format" && i + 1 < args.size() && args[i + 1] == "json"))
+            return true;
+    return false;
+}
+
 LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
+    if (has_help_option(args) && has_json_format(args)) return c.name.empty() ? help_json(io) : help_json(c);
     if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c, help_columns(io));
     arguments parsed_args(c.name, options_of(c, args), args);
     move_models_to_option(c, parsed_args, io);
@@ -98,6 +107,37 @@ LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::s
 
 namespace llmcost::cli {
 
+LLMCOST_INLINE int report_current_exception(const program& io, const command& c,
+                                            std::span<const std::string_view> args) {
+    const std::string_view first = args.empty() ? std::string_view{} : args.front();
+    try {
+        throw;
+    } catch (const error& e) {
+        std::string hint;
+        const bool is_placed = std::string_view(e.what()).find("must come first") == std::string_view::npos;
+        if (e.code() == errc::usage && c.name.empty()) {
+            if (is_placed) hint = detail::place_of_command(io, args);
+            if (hint.empty()) hint = suggest_command(io.commands, first);
+        }
+        if (e.code() == errc::usage && hint.empty()) hint = suggest_command_for_option(io.commands, c, args);
+        return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
+    } catch (const overflow_error& e) {
+        return detail::fail(io, e.what(), exit_code::overflow);
+    } catch (const workload_error& e) {
+        const bool sequence = has_option(c.options, option::sequence.name);
+        return detail::fail(
+            io, positions_text(e) + (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
+            exit_code::usage);
+    } catch (const description_error& e) {
+        return detail::fail(io, std::string("the configuration is not supported: ") + e.what(),
+                            exit_code::configuration);
+    } catch (const std::bad_alloc&) {
+        return detail::fail(io, "out of host memory", exit_code::overflow);
+    } catch (const std::exception& e) {
+        return detail::fail(io, std::string("internal error (a bug in llmcost): ") + e.what(), exit_code::internal);
+    }
+}
+
 LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const program& io) {
     constexpr std::string_view help_word = "help";  // `llmcost help` and `llmcost help COMMAND`
     std::vector<std::string_view> help_args;
@@ -113,28 +153,8 @@ LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const pr
     command_output got;
     try {
         got = detail::answer_of(selected_command, args, io);
-    } catch (const error& e) {
-        std::string hint;
-        const bool is_placed = std::string_view(e.what()).find("must come first") == std::string_view::npos;
-        if (e.code() == errc::usage && named == nullptr && is_placed) hint = detail::place_of_command(io, args);
-        if (e.code() == errc::usage && named == nullptr && hint.empty()) hint = suggest_command(io.commands, first);
-        if (e.code() == errc::usage && hint.empty())
-            hint = suggest_command_for_option(io.commands, selected_command, args);
-        return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
-    } catch (const overflow_error& e) {
-        return detail::fail(io, e.what(), exit_code::overflow);
-    } catch (const workload_error& e) {
-        const bool sequence = has_option(selected_command.options, option::sequence.name);
-        return detail::fail(
-            io, positions_text(e) + (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
-            exit_code::usage);
-    } catch (const description_error& e) {
-        return detail::fail(io, std::string("the configuration is not supported: ") + e.what(),
-                            exit_code::configuration);
-    } catch (const std::bad_alloc&) {
-        return detail::fail(io, "out of host memory", exit_code::overflow);
-    } catch (const std::exception& e) {
-        return detail::fail(io, std::string("internal error (a bug in llmcost): ") + e.what(), exit_code::internal);
+    } catch (...) {
+        return report_current_exception(io, selected_command, args);
     }
     try {
         if (!got.file.name.empty()) write_output_file(got.file.name, got.file.text);

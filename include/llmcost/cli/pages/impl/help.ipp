@@ -17,6 +17,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/metrics.hpp>
 #include <llmcost/trace/scope.hpp>
 
@@ -134,6 +135,73 @@ LLMCOST_INLINE std::string help_text(const program& program) {
         out.append("  ").append(left(c->name, 10)).append(c->summary).append("\n");
     out.append(detail::options_help(page.options, help_columns(program)));
     return out + "\nHelp of a command: llmcost COMMAND --help. Exit codes: llmcost --man\n";
+}
+
+}  // namespace llmcost::cli
+
+namespace llmcost::cli::detail {
+
+/// The name of a kind of value in JSON.
+LLMCOST_INLINE std::string_view value_type_name(value_type type) {
+    switch (type) {
+        case value_type::none: return "none";
+        case value_type::text: return "text";
+        case value_type::file: return "file";
+        case value_type::directory: return "directory";
+        case value_type::number: return "number";
+        case value_type::choice: return "choice";
+        case value_type::dtype: return "dtype";
+        case value_type::image: return "image";
+    }
+    return "none";
+}
+
+LLMCOST_INLINE void write_option(json_writer& json, const option_spec& row, std::string_view section) {
+    json.object().member("name", row.name).key("aliases").array(true);
+    row.for_each_alias([&](std::string_view alias) { json.value(alias); });
+    json.end_array().member("section", section).member("value", row.value);
+    json.member("type", value_type_name(row.type)).key("choices").array(true);
+    for_each_choice(row.choices, [&](std::string_view choice) { json.value(choice); });
+    json.end_array().member("repeatable", row.is_repeatable).member("help", row.help).end_object();
+}
+
+LLMCOST_INLINE void write_command(json_writer& json, const command& c) {
+    json.object().member("name", c.name).member("summary", c.summary).member("usage", c.usage);
+    json.member("description", c.description).key("options").array();
+    std::string_view section;
+    for (const option_spec& row : c.options) {
+        if (!row.section.empty()) section = row.section;
+        write_option(json, row, section);
+    }
+    json.end_array().key("examples").array();
+    for (const command_example& e : c.examples)
+        json.object().member("command_line", e.command_line).member("description", e.description).end_object();
+    json.end_array().end_object();
+}
+
+}  // namespace llmcost::cli::detail
+
+namespace llmcost::cli {
+
+LLMCOST_INLINE std::string help_json(const command& c) {
+    json_writer json;
+    detail::write_command(json, c);
+    return json.text() + '\n';
+}
+
+LLMCOST_INLINE std::string help_json(const program& program) {
+    json_writer json;
+    json.object().member("version", std::string_view(version)).key("commands").array();
+    for (const command* c : program.commands) detail::write_command(json, *c);
+    json.end_array().key("metrics").array();
+    for (const metric& m : metrics) json.object().member("name", m.name).member("meaning", m.meaning).end_object();
+    json.end_array().key("scopes").array(true);
+    for (std::size_t i = 1; i < std::size(role_names); ++i) json.value(std::string_view(role_names[i]));
+    json.end_array().key("exit_codes").array();
+    for (const detail::exit_code_description& row : detail::exit_rows)
+        json.object().member("code", row.code).member("meaning", row.meaning).end_object();
+    json.end_array().end_object();
+    return json.text() + '\n';
 }
 
 }  // namespace llmcost::cli

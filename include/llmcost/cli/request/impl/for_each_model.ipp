@@ -36,12 +36,15 @@ LLMCOST_INLINE std::vector<std::string> configs_in(const std::string& folder) {
     return files;
 }
 
-/// The names of `--model` and `--config`; a directory with several configurations is replaced by these.
+}  // namespace llmcost::cli::detail
+
+namespace llmcost::cli {
+
 LLMCOST_INLINE std::vector<std::string> names_of_sources(const arguments& args) {
     std::vector<std::string> names;
     for (const std::string_view name : args.all(option::model)) names.emplace_back(name);
     for (const std::string_view name : args.all(option::config)) {
-        std::vector<std::string> files = configs_in(std::string(name));
+        std::vector<std::string> files = detail::configs_in(std::string(name));
         if (files.size() > 1)
             names.insert(names.end(), files.begin(), files.end());
         else
@@ -50,12 +53,8 @@ LLMCOST_INLINE std::vector<std::string> names_of_sources(const arguments& args) 
     return names;
 }
 
-}  // namespace llmcost::cli::detail
-
-namespace llmcost::cli {
-
 LLMCOST_INLINE bool read_each_subject(const arguments& args, const program& io, model_sink& sink) {
-    const std::vector<std::string> names = detail::names_of_sources(args);
+    const std::vector<std::string> names = names_of_sources(args);
     if (names.size() < 2) return false;
     require_single_source(args, io);
     for (const option_spec& o : {option::gguf, option::safetensors, option::mtp})

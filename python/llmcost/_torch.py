@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of PyTorch as models."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ._model import Model
+
+
+def from_torch(module: Any, *inputs: Any) -> Model:
+    """Reads a ``torch.nn.Module`` through ``torch.export``. The first dimension of each input is the batch.
+
+    Raises: ``ValueError`` for an operation that has no description, with its name.
+    """
+    from . import describe_module
+
+    description = describe_module.describe(module, inputs)
+    return Model(["--config", "-"], description if isinstance(description, str) else json.dumps(description))
