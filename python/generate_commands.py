@@ -11,6 +11,7 @@ import json
 import keyword
 import pathlib
 import subprocess
+import sys
 import textwrap
 
 # the commands that answer questions about one model; graph, report and formula have methods of their own in _model.py
@@ -85,10 +86,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="the program llmcost")
     parser.add_argument("--output", default=pathlib.Path(__file__).parent / "llmcost" / "_commands.py", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true", help="compare with the file instead; exit with 1 if it differs")
     options = parser.parse_args()
     printed = subprocess.run([options.program, "help", "--format", "json"], capture_output=True, text=True, check=True).stdout
     commands = {command["name"]: command for command in json.loads(printed)["commands"]}
-    options.output.write_text(HEADER + "".join("\n" + method(commands[name]) for name in COMMANDS), encoding="utf-8")
+    text = HEADER + "".join("\n" + method(commands[name]) for name in COMMANDS)
+    if not options.check:
+        options.output.write_text(text, encoding="utf-8")
+    elif options.output.read_text(encoding="utf-8") != text:
+        sys.exit(f"{options.output} is not up to date: run python/generate_commands.py")
 
 
 if __name__ == "__main__":

@@ -125,14 +125,14 @@ class Picture:
 
 
 class Answer(Record):
-    """The answer of a command: the JSON output, whose members are attributes.
+    """The answer of a command: the JSON output, whose members are attributes. With lists, ``rows`` is a table.
 
     ``print(answer)`` shows the text that the command prints in a terminal.
     """
 
-    def __init__(self, arguments: Sequence[str], input: str = "", data: Mapping[str, Any] | None = None):
+    def __init__(self, arguments: Sequence[str], input: str = ""):
         self._arguments, self._input = list(arguments), input
-        super().__init__(json.loads(answer_of([*arguments, "--format", "json"], input)) if data is None else data)
+        super().__init__(parsed(answer_of([*arguments, "--format", "json"], input)))
 
     @property
     def command(self) -> str:
@@ -160,6 +160,14 @@ class Answer(Record):
             path = pathlib.Path(directory, "plot.svg")
             answer_of([*self._arguments, "--plot", str(path)], self._input)
             return Picture(path.read_text(encoding="utf-8"))
+
+
+def parsed(output: str) -> dict[str, Any]:
+    """A JSON document; of several objects, one per line, a document with the member ``rows``."""
+    try:
+        return json.loads(output)
+    except json.JSONDecodeError:
+        return {"rows": [json.loads(line) for line in output.splitlines()]}
 
 
 def wrapped(value: Any) -> Any:

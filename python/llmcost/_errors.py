@@ -27,7 +27,7 @@ class CommandError(Exception):
         ...     "attn" in error.nearest
         True
         """
-        match = re.search(r"nearest(?: [a-z ]+)?: ([^;\n]+)", str(self))
+        match = re.search(r"nearest(?: [a-z ]+)?: ([^;(\n]+)", str(self))
         return [name.strip().strip("'\"") for name in match.group(1).split(",")] if match else []
 
 

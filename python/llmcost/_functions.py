@@ -37,7 +37,7 @@ def models(pattern: str | None = None) -> Record:
 def devices(pattern: str | None = None) -> Table:
     """The datasheets of devices whose names contain a pattern.
 
-    >>> "h200" in [row["name"] for row in devices("h200")]
+    >>> "h200_sxm" in [row["name"] for row in devices("h200")]
     True
     """
     rows = json.loads(answer_of(["devices", "--format", "json"]))["devices"]

@@ -11,8 +11,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from ._answer import Answer, Record, Table
+from ._answer import Answer, Record, Table, parsed
 from ._commands import ModelCommands
+from ._errors import UsageError
 from ._library import answer_of
 from ._options import option_arguments
 
@@ -74,7 +75,7 @@ class Model(ModelCommands):
         return kind([command, *self._source, *option_arguments(options)], self._input)
 
     def _page(self, options: Mapping[str, Any], *more: str) -> dict[str, Any]:
-        return json.loads(answer_of([*self._source, *option_arguments(options), "--format", "json", *more], self._input))
+        return parsed(answer_of([*self._source, *option_arguments(options), "--format", "json", *more], self._input))
 
     def count(self, scope: str | None = None, **options: Any) -> Counts:
         """The exact counts of a forward pass, or of one of its scopes.
@@ -87,6 +88,8 @@ class Model(ModelCommands):
         579403776000
         """
         document = self._page(options, *([] if scope is None else ["--", scope]))
+        if "rows" in document:
+            raise UsageError("count() counts one workload; sweep() accepts lists")
         return Counts(document["totals"] if scope is None else document["query"]["figures"])
 
     def tree(self, **options: Any) -> Node:

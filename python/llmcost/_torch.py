@@ -15,7 +15,10 @@ def from_torch(module: Any, *inputs: Any) -> Model:
 
     Raises: ``ValueError`` for an operation that has no description, with its name.
     """
-    from . import describe_module
+    try:
+        from . import describe_module  # installed beside this module
+    except ImportError:
+        import describe_module  # in examples/ of the repository
 
     description = describe_module.describe(module, inputs)
     return Model(["--config", "-"], description if isinstance(description, str) else json.dumps(description))
