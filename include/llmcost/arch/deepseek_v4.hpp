@@ -103,10 +103,10 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const hyper_connection connection{ctx.config.family[streams], ctx.config.family[steps], ctx.spec.class_prefix};
     stream_weights w = connection.read(t, "attn_hc", x);
-    tensor out = ctx.spec.token_mixer(ctx, t, apply_norm(ctx, t, "input_layernorm", w.collapsed));
+    tensor out = ctx.spec.token_mixer(ctx, t, float32_norm(ctx, t, "input_layernorm", w.collapsed));
     const tensor middle = hyper_connection::write(t, w, out, x);
     w = connection.read(t, "ffn_hc", middle);
-    out = ctx.spec.mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", w.collapsed));
+    out = ctx.spec.mlp(ctx, t, float32_norm(ctx, t, "post_attention_layernorm", w.collapsed));
     return hyper_connection::write(t, w, out, middle);
 }
 
@@ -119,8 +119,8 @@ struct head {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("HyperHead"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const std::int64_t n = x.dim(2), width = n * x.dim(3);
-        const tensor fn = t.param("hc_fn", {n, width}), base = t.param("hc_base", {n}),
-                     scale = t.param("hc_scale", {1});
+        const tensor fn = t.float32_param("hc_fn", {n, width}), base = t.float32_param("hc_base", {n}),
+                     scale = t.float32_param("hc_scale", {1});
         const tensor flat = t.to(x.view({x.dim(0), x.dim(1), -1}), dtype::float32);
         const tensor mixes = t.linear(t.call("input_norm", unweighted_norm{ctx.class_of("UnweightedRMSNorm")}, flat),
                                       t.to(fn, dtype::float32));
@@ -144,7 +144,7 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         c.sliding.family_tensors[i + 1] = tables.second;
     }
     const tensor out = forward_layers(ctx, t, c, x);
-    return apply_norm(ctx, t, "norm", t.call("hc_head", head{ctx}, out));
+    return float32_norm(ctx, t, "norm", t.call("hc_head", head{ctx}, out));
 }
 
 /// Adds the load-balancing loss. Routers that select experts by token id are excluded.

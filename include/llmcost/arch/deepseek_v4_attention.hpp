@@ -47,6 +47,12 @@ inline constexpr family_key family_keys[]{
 inline constexpr std::uint8_t sparse = 1, heavy = 2, hashed = 4;
 constexpr std::uint8_t attention_kind_of(const layer_context& ctx) { return ctx.layer.family_tag & 3U; }
 
+/// A norm whose weight `from_pretrained` keeps in float32, as it does for all norms of the model.
+constexpr tensor float32_norm(const layer_context& ctx, trace& t, literal name, const tensor& x) {
+    const trace::float32_parameters_guard typed{t};
+    return apply_norm(ctx, t, name, x.dim(-1), x);
+}
+
 /// Rotary cosines and sines of each sequence's positions: (batch, n, dim / 2) each.
 struct rotary {
     layer_context ctx;
@@ -110,7 +116,7 @@ constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x,
     tensor bias, kv, gate;
     {
         const recorder::detach_guard unread{t, w.fresh == 0};
-        bias = t.param("position_bias", {w.rate, features});
+        bias = t.float32_param("position_bias", {w.rate, features});
         kv = t.call("kv_proj", linear{width, features}, x);
         gate = t.call("gate_proj", linear{width, features}, x);
     }
@@ -140,7 +146,7 @@ constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x,
     const tensor parts =
         t.to(t.softmax_method(t.to(weights.transpose(2, 3), dtype::float32)), rows.type).transpose(2, 3);
     const tensor mixed = t.sum(t.mul(rows, parts), 2);
-    const tensor normed = call_norm(t, "kv_norm", ctx.spec.norm, dim, ctx.class_of("RMSNorm"), mixed);
+    const tensor normed = float32_norm(ctx, t, "kv_norm", mixed);
     const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, batch}, n);
     const tensor fresh = apply_rotary(t, normed.unsqueeze(1), rotary_angles.first, rotary_angles.second).squeeze(1);
     const std::int64_t num_cached_entries = w.all - w.fresh;
@@ -226,7 +232,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
                                       const tensor& mask, const windows* w) {
     const attention_inputs& s = *ctx.inputs;
     const recorder::fused_kernel_guard fused{t, fused_attention_kernel(q, 1, s.pattern, kv.dim(2))};
-    const tensor sinks = t.param("sinks", {q.dim(1)});
+    const tensor sinks = t.float32_param("sinks", {q.dim(1)});
     std::int64_t pairs = 0;
     if (t.load().attention == attention_scores::causal) {
         pairs = s.pattern.visible_pairs();
@@ -245,7 +251,7 @@ constexpr tensor attention_with_sinks(const layer_context& ctx, trace& t, const 
     const tensor all = t.cat({scores, column}, -1);
     tensor weights = t.slice(t.softmax(t.sub(all, t.amax(all, -1, true))), -1, kv.dim(2));
     if (pairs != 0) trace::set_visible_pairs(weights, pairs);
-    weights = functional_dropout(t, weights, dropout_position::attention);
+    weights = t.to(functional_dropout(t, weights, dropout_position::attention), values_of.type);
     return t.contiguous(t.matmul(weights, values_of).transpose(1, 2));
 }
 
@@ -286,13 +292,12 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const bool is_sliding_only = attention_kind_of(ctx) == 0;
     const tensor& cos = ctx.inputs->family_tensors[is_sliding_only ? 0 : 2];
     const tensor& sin = ctx.inputs->family_tensors[is_sliding_only ? 1 : 3];
-    const tensor low =
-        apply_norm(ctx, t, "q_a_norm", family[q_rank], t.call("q_a_proj", linear{width, family[q_rank]}, x));
+    const tensor low = float32_norm(ctx, t, "q_a_norm", t.call("q_a_proj", linear{width, family[q_rank]}, x));
     tensor q =
         t.call("q_b_proj", linear{family[q_rank], heads * d}, low).view({batch, sequence, heads, d}).transpose(1, 2);
     q = t.call("q_b_norm", unweighted_norm{ctx.class_of("UnweightedRMSNorm")}, q);
     q = apply_rotary(t, q, cos, sin);
-    const tensor one = apply_norm(ctx, t, "kv_norm", d, t.call("kv_proj", linear{width, d}, x));
+    const tensor one = float32_norm(ctx, t, "kv_norm", t.call("kv_proj", linear{width, d}, x));
     const tensor fresh = apply_rotary(t, one.view({batch, sequence, 1, d}).transpose(1, 2), cos, sin);
     tensor kv = update_kv_cache(t, fresh, ctx.inputs->pattern), mask = ctx.inputs->mask;
     tensor found;

@@ -83,6 +83,12 @@ struct block_attention {
     }
 };
 
+/// The batch norm of a convolution, whose parameters `from_pretrained` keeps in float32.
+constexpr tensor float32_batch_norm(trace& t, std::int64_t channels, const tensor& x) {
+    const trace::float32_parameters_guard typed{t};
+    return t.call("norm", batch_norm_2d{channels, "BatchNorm1d"}, x);
+}
+
 struct convolution_module {
     const layer_context& ctx;
     std::int64_t stride;
@@ -96,7 +102,7 @@ struct convolution_module {
         const tensor gated = t.glu(t.call("pointwise_lin1", linear{width, 2 * inner, true}, x), -1);
         const convolution_1d by_channel{inner, inner, k, stride, (k - 1) / 2, inner, false};
         const tensor convolved = t.call("depthwise_conv", by_channel, gated.transpose(1, 2));
-        const tensor normed = t.silu(t.call("norm", batch_norm_2d{inner, "BatchNorm1d"}, convolved));
+        const tensor normed = t.silu(float32_batch_norm(t, inner, convolved));
         return t.call("pointwise_lin2", linear{inner, width, true}, normed.transpose(1, 2));
     }
 };

@@ -18,6 +18,7 @@ struct router_gate {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Gate"); }
     constexpr tensor forward(trace& t, const tensor& x, std::int64_t k) const {
         const tensor tokens = t.to(t.reshape(x, {-1, x.dim(-1)}), dtype::float32);
+        const trace::float32_parameters_guard typed{t};
         const tensor logits = t.call("wg", linear{x.dim(-1), ctx.config.moe.num_experts}, tokens);
         tensor weights = t.topk(t.softmax(logits), k);
         t.div_(weights, t.sum(weights, -1, true));

@@ -55,8 +55,8 @@ struct connection {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("HyperConnection"); }
     constexpr tensor_pair forward(trace& t, const tensor& all) const {
         const std::int64_t n = ctx.config.family[streams];
-        const tensor weight = t.param("fn", {2 * n, n * ctx.config.hidden_size});
-        const tensor base = t.param("base", {2 * n}), scale = t.param("scale", {2});
+        const tensor weight = t.float32_param("fn", {2 * n, n * ctx.config.hidden_size});
+        const tensor base = t.float32_param("base", {2 * n}), scale = t.float32_param("scale", {2});
         const tensor half = mixes(ctx, t, all, weight).slice(-1, n);
         const auto gate = [&] { return t.sigmoid(t.add(t.mul(half, scale.select(0)), base.slice(-1, n))); };
         const tensor reads = t.add_scalar(gate());
@@ -74,8 +74,8 @@ struct last_connection {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("HyperHead"); }
     constexpr tensor forward(trace& t, const tensor& all) const {
         const std::int64_t n = ctx.config.family[streams];
-        const tensor weight = t.param("hc_fn", {n, n * ctx.config.hidden_size});
-        const tensor base = t.param("hc_base", {n}), scale = t.param("hc_scale", {1});
+        const tensor weight = t.float32_param("hc_fn", {n, n * ctx.config.hidden_size});
+        const tensor base = t.float32_param("hc_base", {n}), scale = t.float32_param("hc_scale", {1});
         const tensor logits = t.mul(mixes(ctx, t, all, weight), t.to(scale, dtype::float32));
         return weighed(t, t.add_scalar(t.sigmoid(t.add(logits, t.to(base, dtype::float32)))), all);
     }
@@ -104,7 +104,13 @@ struct indexer {
         const tensor q =
             t.call("wq_b", linear{config.mla.q_lora_rank, heads * d}, latent).view({batch, sequence, heads, d});
         tensor k = t.call("wk", linear{config.hidden_size, d}, x);
-        k = t.call("k_norm", norm_module{norm_kind::layer, d}, k).unsqueeze(2);
+        tensor weights;
+        {
+            const trace::float32_parameters_guard typed{t};
+            const dtype type = t.load().keeps_float32_parameters ? dtype::float32 : x.type;
+            k = t.to(t.call("k_norm", norm_module{norm_kind::layer, d}, t.to(k, type)), x.type).unsqueeze(2);
+            weights = t.call("weights_proj", linear{config.hidden_size, heads}, t.to(x, type));
+        }
         const tensor q_rotated = apply_rotary(q), k_rotated = apply_rotary(k);
         const tensor queries = t.cat({q.slice(-1, d - rope), q_rotated}, -1);
         k = t.cat({k.slice(-1, d - rope), k_rotated}, -1).squeeze(2);
@@ -113,8 +119,9 @@ struct indexer {
                                             : t.cat({k}, 1);
             t.add_to_cache(k);
         }
-        const tensor scores = t.relu(t.matmul(queries, k.transpose(-1, -2).unsqueeze(1)));
-        const tensor weights = t.mul_scalar(t.mul_scalar(t.call("weights_proj", linear{config.hidden_size, heads}, x)));
+        const tensor scores =
+            t.relu(t.matmul(t.to(queries, dtype::float32), t.to(k.transpose(-1, -2), dtype::float32).unsqueeze(1)));
+        weights = t.mul_scalar(t.mul_scalar(t.to(weights, dtype::float32)));
         tensor found = t.matmul(weights.unsqueeze(-2), scores).squeeze(-2);
         found = t.add(found, s.mask.view({batch, sequence, length}));
         const std::int64_t picks = config.family[index_picks];
@@ -147,7 +154,7 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     const attention_inputs& s = *ctx.inputs;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), heads = config.num_attention_heads;
     const std::int64_t nope = m.qk_nope_head_dim, rope = m.qk_rope_head_dim, rank = m.kv_lora_rank, v = m.v_head_dim;
-    const tensor sinks = t.param("sinks", {heads});
+    const tensor sinks = t.float32_param("sinks", {heads});
     const tensor gate = t.call("gate_proj", linear{config.hidden_size, heads * v}, x).view({batch, sequence, heads, v});
     const tensor q_latent =
         apply_norm(ctx, t, "q_a_layernorm", m.q_lora_rank, project(ctx, t, "q_a_proj", m.q_lora_rank, x));
@@ -265,6 +272,7 @@ inline constexpr model_spec hy_v4 = [](model_spec spec) {
     spec.mlp = hy_v4_detail::mlp;
     spec.router = router_kind::sigmoid_grouped;
     spec.supported_heads = language_heads;
+    spec.has_float32_lm_head = true;
     spec.supported_layers.max_family_tag = hy_v4_detail::shares_picks;
     spec.names.moe_class = "MoE";
     spec.names.router_class = "TopkRouter";

@@ -79,7 +79,7 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
         .name = "gate", .class_of_module = ctx.class_of("TopkRouter"), .module_role = role::router, .is_leaf = true};
     t.enter(gate);
     const tensor weight = t.param("weight", {moe.num_experts + shared, ctx.config.hidden_size});
-    const tensor scale = t.param("global_scale", {1});
+    const tensor scale = t.float32_param("global_scale", {1});
     const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
     {
         const recorder::detach_guard indices{t};

@@ -50,7 +50,7 @@ struct block_residual {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("BlockAttentionResidual"); }
     constexpr tensor forward(trace& t, const tensor& blocks, const tensor& x) const {
         const std::int64_t width = ctx.config.hidden_size;
-        const tensor query = t.param("query", queries == 1 ? shape{width} : shape{queries, width});
+        const tensor query = t.float32_param("query", queries == 1 ? shape{width} : shape{queries, width});
         const tensor stacked = call_norm(t, "norm", norm_kind::rms_weightless, width, ctx.class_of("UnweightedRMSNorm"),
                                          t.to(appended(t, blocks, x), dtype::float32));
         const tensor query_states =
@@ -251,7 +251,7 @@ struct top_k_router {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopKRouter"); }
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
-        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
         const tensor logits = t.linear(t.to(tokens, dtype::float32), weight);
         const tensor scores =
             t.call("score_fn", activation_module{static_cast<activation>(ctx.config.family[score])}, logits);

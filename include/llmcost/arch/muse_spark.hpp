@@ -46,7 +46,7 @@ struct residual_gate {
     static constexpr bool is_leaf = true;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("ResidualGate"); }
     constexpr tensor forward(trace& t, const tensor& residual, const tensor& block_output) const {
-        const tensor w = t.div_scalar(t.param("gate", {ctx.config.hidden_size}));
+        const tensor w = t.div_scalar(t.float32_param("gate", {ctx.config.hidden_size}));
         const tensor beta = t.sigmoid(w);
         const tensor rest = t.mul(t.sigmoid(t.neg(w)), t.add_scalar(beta));
         const tensor alpha = t.sqrt(t.clamp_min(rest));  // at least `residual_gate_eps`
@@ -86,7 +86,7 @@ struct top_k_router {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TopkRouter"); }
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
-        const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
+        const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
         const tensor logits = t.mul_scalar(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
         const tensor scores = t.call("scoring_function", activation_module{activation::sigmoid}, logits);
         const tensor best =

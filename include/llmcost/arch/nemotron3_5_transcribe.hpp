@@ -188,10 +188,14 @@ constexpr void parse_timestamps(config_view json, model_config& config) {
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {
-    (void)forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
+    {
+        const trace::float32_parameters_guard typed{t};
+        (void)forward_encoder_component(ctx, t, 0, "audio_tower", role::audio);
+    }
     const tensor x = forward_text_model(ctx, t, "language_model");
     {
         const recorder::not_executed_guard no_sound{t};
+        const trace::float32_parameters_guard typed{t};
         const projector_linear to_text{ctx.component(0).config.hidden_size, ctx.config.hidden_size, true};
         (void)t.call("multi_modal_projector", to_text, trace::buffer({1, to_text.in_features}));
     }

@@ -29,7 +29,8 @@ struct delta_net {
             width,         d.num_key_heads,      d.num_value_heads, d.key_head_dim, d.value_head_dim,
             d.conv_kernel, ctx.config.hidden_act};
         const std::int64_t keys_width = rule.key_dim(), values_width = rule.value_dim();
-        const tensor a_log = t.param("A_log", {d.num_value_heads}), dt_bias = t.param("dt_bias", {d.num_value_heads});
+        const tensor a_log = t.float32_param("A_log", {d.num_value_heads}),
+                     dt_bias = t.param("dt_bias", {d.num_value_heads});
         const auto projected = [&](literal name, std::int64_t features) {
             return t.call(name, linear{width, features}, x);
         };

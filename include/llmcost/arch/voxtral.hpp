@@ -40,9 +40,10 @@ constexpr void parse_filled_windows(config_view json, model& m) {
     (void)parse_extractor(json, m, m.components[0].config.family[mels]);
 }
 
-/// Voxtral: several frames as one, as many as make the width of a feed-forward block.
+/// Voxtral: several frames as one, as many as make the width of a feed-forward block. `from_pretrained` keeps the
+/// positions in float32.
 constexpr tensor voxtral_encode_audio(const layer_context& ctx, trace& t) {
-    return encode_windows(ctx, t, nullptr, false);
+    return encode_windows(ctx, t, nullptr, false, true);
 }
 
 constexpr tensor voxtral_base(const layer_context& ctx, trace& t) {

@@ -72,7 +72,7 @@ struct mixer {
         const tensor x_proj = t.param("x_proj_weight", {heads, rank + 2 * states, d});
         const tensor dt_proj = t.param("dt_proj_weight", {heads, d, rank});
         const tensor dt_bias = t.param("dt_proj_bias", {heads, d});
-        const tensor a_log = t.param("A_log", {heads, d, states}), skip = t.param("D", {heads, d});
+        const tensor a_log = t.float32_param("A_log", {heads, d, states}), skip = t.param("D", {heads, d});
         const linear in_proj{ctx.config.hidden_size, 2 * inner, m.use_bias};
         const tensor all = t.call("in_proj", in_proj, x).transpose(1, 2).view({batch, inner, 2, sequence});
         const tensor half = all.slice(2, 1);

@@ -83,16 +83,20 @@ struct state_pool {
 /// Runs Whisper's encoder over windows, with an optional mask of silence and optional pooling of state pairs.
 ///
 /// (windows, mels, 3000) -> (windows, 1500 or 750, width); `mask` hides the states of silence.
-constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor* mask, bool pools) {
+constexpr tensor encode_windows(const layer_context& ctx, trace& t, const tensor* mask, bool pools,
+                                bool has_float32_positions = false) {
     const std::int64_t width = ctx.config.hidden_size, states = ctx.config.family[places];
     const tensor sound = t.input({t.load().batch, ctx.config.family[mels], 2 * states});
     tensor x = t.gelu(t.call("conv1", convolution_1d{ctx.config.family[mels], width, 3, 1, 1}, sound));
     x = t.gelu(t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
     const module_info table{.name = "embed_positions", .class_of_module = {"", "Embedding"}, .is_leaf = true};
     t.enter(table);  // the reference reads the weight without calling the module
-    const tensor positions = t.frozen_parameter("weight", {states, width});
+    const tensor positions = [&] {
+        const trace::float32_parameters_guard typed{t, has_float32_positions};
+        return t.frozen_parameter("weight", {states, width});
+    }();
     t.leave(table);
-    x = t.add(x, positions);
+    x = t.to(t.add(x, positions), x.type);
     const stack_sizes s{width,
                         ctx.config.num_attention_heads,
                         ctx.config.intermediate_size,

@@ -34,7 +34,10 @@ struct short_convolution {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x) const {
-        const convolution_weights kernel = declare_conv_weights(t, "conv1d", channels, kernel_size, false);
+        const convolution_weights kernel = [&] {
+            const trace::float32_parameters_guard typed{t};
+            return declare_conv_weights(t, "conv1d", channels, kernel_size, false);
+        }();
         const tensor in_float = t.to(x, dtype::float32);
         const tensor mixed =
             causal_convolution(t, t.to(in_float.transpose(1, 2), kernel.weight.type), kernel, {}, has_own_cache_entry);

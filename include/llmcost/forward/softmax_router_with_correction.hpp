@@ -22,9 +22,7 @@ struct router_statics {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Statics"); }
     constexpr tensor forward(trace& t, const tensor& scores) const {
         const std::int64_t n = ctx.config.moe.num_experts;
-        workload in_float32 = t.load();
-        if (in_float32.keeps_float32_parameters) in_float32.activations = dtype::float32;
-        const trace::workload_guard typed{t, in_float32};
+        const trace::float32_parameters_guard typed{t};
         return t.add(scores, t.frozen_parameter("e_score_correction_bias", {1, n}).view({n}));
     }
 };

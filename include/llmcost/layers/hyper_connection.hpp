@@ -46,7 +46,8 @@ struct hyper_connection {
         const module_info m = module_of(name);
         t.enter(m);
         const std::int64_t n = streams, all = (2 + n) * n, batch = x.dim(0), sequence = x.dim(1), width = n * x.dim(3);
-        const tensor fn = t.param("fn", {all, width}), base = t.param("base", {all}), scale = t.param("scale", {3});
+        const tensor fn = t.float32_param("fn", {all, width}), base = t.float32_param("base", {all}),
+                     scale = t.float32_param("scale", {3});
         const tensor flat = t.to(x.view({batch, sequence, -1}), dtype::float32);
         const tensor normed = t.call("input_norm", unweighted_norm{{prefix, "UnweightedRMSNorm"}}, flat);
         const tensor mixes = t.linear(normed, t.to(fn, dtype::float32));

@@ -271,6 +271,7 @@ struct model_spec {
     bool has_rotary_per_token_mixer = false;  ///< separate rotary tables for full and sliding layers
     bool context_includes_scaling = false;    ///< `max_position_embeddings` includes the factor of RoPE scaling
     bool has_eager_attention_only = false;    ///< the reference has no SDPA: `_supports_sdpa` is false
+    bool has_float32_lm_head = false;         ///< `from_pretrained` keeps the language model head in float32
     bool has_float32_masked_lm_loss = false;  ///< computes the loss of a masked language model in float32
     bool is_fixed_trace = false;              ///< the forward pass comes from a file; other sizes do not change it
     bool accepts_any_image_size = false;      ///< the forward pass accepts images of any size

@@ -121,8 +121,12 @@ constexpr tensor trace::cat(const tensor* tensors, int n, int dim) {
     for (int i = 0; i < tensors->rank; ++i) to.size[i] = tensors->size[i];
     const int d = tensors->normalize_dim(dim);
     to.size[d] = 0;
-    for (int i = 0; i < n; ++i) to.size[d] += tensors[i].size[d];
-    tensor out = empty_tensor(to, tensors->type);
+    dtype type = tensors->type;
+    for (int i = 0; i < n; ++i) {
+        to.size[d] += tensors[i].size[d];
+        if (tensors[i].type != type) type = promoted_dtype(empty_tensor({}, type), tensors[i]);
+    }
+    tensor out = empty_tensor(to, type);
     if (tensors->visible_pairs != 0) {
         std::int64_t pairs = 0;
         for (int i = 0; i < n; ++i)

@@ -186,6 +186,8 @@ public:
     ///
     /// One token uses `used` of `total_parts` equal parts (experts).
     constexpr tensor param(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
+        if (declares_float32_parameters_) [[unlikely]]
+            return float32_param(name, sizes);
         if (policy_ == nullptr) return trainable_parameter(name, sizes, activation_type(), used, total_parts);
         const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
         if (copies) (void)frozen_parameter(name, sizes);
@@ -197,12 +199,16 @@ public:
     ///
     /// Source: transformers/modeling_utils.py, `_keep_in_fp32_modules_strict`.
     constexpr tensor float32_param(literal name, shape sizes) {
+        const scoped_value declared{declares_float32_parameters_, false};
         if (!load().keeps_float32_parameters) return param(name, sizes);
-        workload in_float32 = load();
-        in_float32.activations = dtype::float32;
-        const workload_guard typed{recorder_, in_float32};
+        const workload_guard typed{recorder_, float32_workload()};
         return param(name, sizes);
     }
+    /// While it lives, parameters are declared by `float32_param`: those of a module, or of several.
+    struct float32_parameters_guard : scoped_value<bool> {
+        constexpr explicit float32_parameters_guard(trace& t, bool applies = true) noexcept
+            : scoped_value(t.declares_float32_parameters_, applies && t.load().keeps_float32_parameters) {}
+    };
     /// Declares a parameter whose tensor another module has declared, and returns the tensor that the module reads for
     /// it.
     constexpr tensor tied(literal name, shape sizes) {
@@ -214,6 +220,9 @@ public:
     }
     /// Declares a parameter that is not trained (`requires_grad=False`), without the policy.
     constexpr tensor frozen_parameter(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
+        if (!declares_float32_parameters_) [[likely]]
+            return recorder_.frozen_parameter(name, sizes, used, total_parts);
+        const workload_guard typed{recorder_, float32_workload()};
         return recorder_.frozen_parameter(name, sizes, used, total_parts);
     }
     /// Declares a trained parameter of the given element type, without the policy.
@@ -719,11 +728,18 @@ private:
     static constexpr tensor unflatten_batch(const tensor& product, const tensor& a);
     static constexpr bool can_fold_batch(const tensor& a, const tensor& b);
     constexpr tensor expand_to_batch(const tensor& a, const shape& batch);
+    /// The workload with activations in float32.
+    [[nodiscard]] constexpr workload float32_workload() const noexcept {
+        workload in_float32 = load();
+        in_float32.activations = dtype::float32;
+        return in_float32;
+    }
 
     recorder recorder_;
     leaf_module_policy* policy_ = nullptr;
     region_edges* edges_ = nullptr;
     dropout_set dropout_positions_{};
+    bool declares_float32_parameters_ = false;
 };
 
 }  // namespace llmcost
