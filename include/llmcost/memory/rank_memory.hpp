@@ -98,7 +98,21 @@ public:
     /// The fraction of the device and the sizes of a step that SGLang chooses for `device_bytes`.
     [[nodiscard]] sglang_defaults token_pool_defaults(std::uint64_t device_bytes) const;
 
+    /// Device memory that a step requires, with what the engine leaves unused next to the KV cache.
+    ///
+    /// It is compared with `usable_bytes_of`. The pools of SGLang have their part of the device, a step has the rest:
+    ///
+    ///     static = (device − CUDA context) · mem_fraction_static
+    ///     max(device − static + weights + tables + pools, static + CUDA context + activations).
+    ///
+    /// `memory`: that of the largest stage for `load`.
+    [[nodiscard]] count reserved_bytes(const workload& load, const inference_memory& memory,
+                                       std::uint64_t device_bytes) const;
+
 private:
+    /// Bytes of weights and pools in SGLang, on a device of `device_bytes`.
+    [[nodiscard]] double static_bytes(std::uint64_t device_bytes) const;
+
     /// Divides the weights among the stages. `without_parameter`: bytes of tensors that are no parameter.
     void set_weights(const model& m, const std::vector<rank_parameter>& parameters, count without_parameter);
 

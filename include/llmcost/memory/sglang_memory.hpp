@@ -123,6 +123,16 @@ public:
     ///     + pages of min(num_tokens, window + chunked_prefill_size) tokens · swa_token_bytes + state_bytes.
     [[nodiscard]] count request_bytes(std::int64_t num_tokens, std::int64_t chunked_prefill_size) const;
 
+    /// The smallest memory whose pools hold `num_requests` requests of `num_tokens` tokens.
+    ///
+    ///     tokens = max(pages of all tokens, pages of window tokens / swa_full_tokens_ratio)
+    ///     without states: tokens · (token_bytes + swa_full_tokens_ratio · swa_token_bytes)
+    ///     with states, r = mamba_full_memory_ratio: max(bytes of tokens · (1 + r), bytes of slots · (1 + r) / r).
+    ///
+    /// It is the inverse of `pools_in`, without the limits of options.
+    [[nodiscard]] count required_bytes(std::int64_t num_requests, std::int64_t num_tokens,
+                                       std::int64_t chunked_prefill_size) const;
+
     /// The pools in `available_bytes`: what weights leave of the static memory.
     ///
     ///     states: slots = available · r / (1 + r) / state_bytes, r = mamba_full_memory_ratio; a given size has
@@ -138,6 +148,18 @@ public:
 
 private:
     [[nodiscard]] std::int64_t whole_pages(double tokens) const;
+    /// Slots of recurrent states that options set; 0: none does.
+    [[nodiscard]] std::int64_t given_slots() const noexcept;
+    /// Tokens of a request in entire pages.
+    [[nodiscard]] count page_tokens(std::int64_t num_tokens) const;
+    /// Bytes per token of the pool of all tokens, with the share of sliding layers.
+    [[nodiscard]] double cell_bytes() const noexcept;
+    [[nodiscard]] std::int64_t slots_per_request() const noexcept { return options_.has_radix_cache ? 3 : 1; }
+    /// Slots next to those of requests, for padding. Source: sglang 0.5.20, `_handle_max_mamba_cache`.
+    [[nodiscard]] std::int64_t padding_slots() const noexcept {
+        constexpr engine_version_number counts_padding{.numbers = {0, 5, 20}};
+        return options_.version >= counts_padding ? 1 : 0;
+    }
 
     sglang_options options_;
     std::int64_t context_length_;

@@ -12,6 +12,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/sglang_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
@@ -75,7 +76,7 @@ inline constexpr std::array fit_options = concatenate(
     without_first_section(training_options), std::array{option::fit_devices},
     with_section("Hardware and engine",
                  concatenate(device_list_options, engine_memory_options, std::array{option::network})),
-    with_section("Cost", std::array{option::price}),
+    with_section("SGLang", sglang_option_specs), with_section("Cost", std::array{option::price}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::format}), help_option);

@@ -44,19 +44,16 @@ namespace llmcost {
 
 LLMCOST_INLINE fit_figures fit_inference(const rank_memory& ranks, const workload& load, std::uint64_t bytes) {
     const std::uint64_t available_bytes = usable_bytes_of(ranks.engine(), bytes);
-    const auto memory_for = [&](std::int64_t batch, std::int64_t sequence) {
+    const auto reserved_for = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch;
         changed.sequence = sequence;
-        return ranks.largest(changed);
-    };
-    const auto reserved_for = [&](std::int64_t batch, std::int64_t sequence) {
-        return reserved_bytes_of(memory_for(batch, sequence), ranks.engine());
+        return ranks.reserved_bytes(changed, ranks.largest(changed), bytes);
     };
     fit_figures out;
-    const inference_memory requested_memory = memory_for(load.batch, load.sequence);
+    const inference_memory requested_memory = ranks.largest(load);
     out.needed = requested_memory.total_bytes();
-    const count reserved = reserved_bytes_of(requested_memory, ranks.engine());
+    const count reserved = ranks.reserved_bytes(load, requested_memory, bytes);
     out.fits = reserved <= count(available_bytes);
     out.max_batch = find_largest_fit(
         available_bytes, 1 << 20, [&](std::int64_t n) { return reserved_for(n, load.sequence); },

@@ -185,14 +185,29 @@ LLMCOST_INLINE sglang_pool_layout rank_memory::pool_layout(const workload& load,
 
 LLMCOST_INLINE sglang_pools rank_memory::token_pools(const workload& load, std::int64_t stage,
                                                      std::uint64_t device_bytes) const {
-    const sglang_defaults defaults = token_pool_defaults(device_bytes);
     const stage_state& s = stages_[static_cast<std::size_t>(stage)];
-    const double free_bytes = static_cast<double>(device_bytes) - static_cast<double>(engine_.runtime_bytes);
-    const double static_bytes = free_bytes * defaults.mem_fraction_static -
-                                static_cast<double>(weight_bytes(s) + s.added_bytes + s.table_bytes);
+    const double available_bytes =
+        static_bytes(device_bytes) - static_cast<double>(weight_bytes(s) + s.added_bytes + s.table_bytes);
     return pool_layout(load, stage)
-        .pools_in(count(static_cast<std::uint64_t>(std::max(0.0, static_bytes))), load.past + load.sequence,
-                  defaults.chunked_prefill_size);
+        .pools_in(count(static_cast<std::uint64_t>(std::max(0.0, available_bytes))), load.past + load.sequence,
+                  token_pool_defaults(device_bytes).chunked_prefill_size);
+}
+
+LLMCOST_INLINE double rank_memory::static_bytes(std::uint64_t device_bytes) const {
+    const double free_bytes = static_cast<double>(device_bytes) - static_cast<double>(engine_.runtime_bytes);
+    return std::max(0.0, free_bytes) * token_pool_defaults(device_bytes).mem_fraction_static;
+}
+
+LLMCOST_INLINE count rank_memory::reserved_bytes(const workload& load, const inference_memory& memory,
+                                                 std::uint64_t device_bytes) const {
+    const std::int64_t stage = largest_stage(load);
+    if (!has_token_pools(stage)) return reserved_bytes_of(memory, engine_);
+    const count pools = pool_layout(load, stage)
+                            .required_bytes(load.batch, load.past + load.sequence,
+                                            token_pool_defaults(device_bytes).chunked_prefill_size);
+    const count fixed(static_cast<std::uint64_t>(static_bytes(device_bytes)));
+    return std::max(count(device_bytes) - fixed + memory.weight_bytes + memory.table_bytes + pools,
+                    fixed + memory.runtime_bytes + memory.peak_activation_bytes);
 }
 
 LLMCOST_INLINE kv_cache_capacity rank_memory::capacity_of_token_pools(const workload& load, std::int64_t stage,

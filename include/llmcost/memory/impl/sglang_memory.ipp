@@ -232,36 +232,62 @@ LLMCOST_INLINE bool sglang_pool_layout::is_limited_by_windows(std::int64_t num_t
 
 LLMCOST_INLINE count sglang_pool_layout::request_bytes(std::int64_t num_tokens,
                                                        std::int64_t chunked_prefill_size) const {
-    const auto pages_of = [&](std::int64_t tokens) {
-        return count((tokens + options_.page_size - 1) / options_.page_size * options_.page_size);
-    };
-    return pages_of(num_tokens) * token_bytes_ +
-           pages_of(std::min(num_tokens, window_ + chunked_prefill_size)) * swa_token_bytes_ + state_bytes_;
+    return page_tokens(num_tokens) * token_bytes_ +
+           page_tokens(std::min(num_tokens, max_window_tokens(chunked_prefill_size))) * swa_token_bytes_ + state_bytes_;
+}
+
+LLMCOST_INLINE count sglang_pool_layout::page_tokens(std::int64_t num_tokens) const {
+    return count((num_tokens + options_.page_size - 1) / options_.page_size * options_.page_size);
+}
+
+LLMCOST_INLINE double sglang_pool_layout::cell_bytes() const noexcept {
+    const double swa_tokens = token_bytes_ == count{} ? 1 : options_.swa_full_tokens_ratio;
+    return static_cast<double>(token_bytes_) + swa_tokens * static_cast<double>(swa_token_bytes_);
+}
+
+LLMCOST_INLINE count sglang_pool_layout::required_bytes(std::int64_t num_requests, std::int64_t num_tokens,
+                                                        std::int64_t chunked_prefill_size) const {
+    const auto requests = static_cast<double>(num_requests);
+    double tokens = token_bytes_ == count{} ? 0 : requests * static_cast<double>(page_tokens(num_tokens));
+    if (swa_token_bytes_ != count{}) {
+        const double window_tokens =
+            requests * static_cast<double>(page_tokens(std::min(num_tokens, max_window_tokens(chunked_prefill_size))));
+        tokens =
+            std::max(tokens, token_bytes_ == count{} ? window_tokens : window_tokens / options_.swa_full_tokens_ratio);
+    }
+    const double kv_bytes = tokens * cell_bytes();
+    const auto state = static_cast<double>(state_bytes_);
+    const auto rounded = [](double bytes) { return count(static_cast<std::uint64_t>(std::ceil(bytes))); };
+    if (state_bytes_ == count{}) return rounded(kv_bytes);
+    const auto padding = static_cast<double>(padding_slots());
+    if (const std::int64_t slots = given_slots(); slots > 0)
+        return rounded(kv_bytes + state * (static_cast<double>(slots) + padding));
+    const double r = options_.mamba_full_memory_ratio;
+    return rounded(std::max(kv_bytes * (1 + r),
+                            state * (requests * static_cast<double>(slots_per_request()) + padding) * (1 + r) / r));
+}
+
+LLMCOST_INLINE std::int64_t sglang_pool_layout::given_slots() const noexcept {
+    if (options_.max_mamba_cache_size > 0) return options_.max_mamba_cache_size;
+    return options_.has_radix_cache ? 0 : options_.max_running_requests;
 }
 
 LLMCOST_INLINE sglang_pools sglang_pool_layout::pools_in(count available_bytes, std::int64_t num_tokens_of_request,
                                                          std::int64_t chunked_prefill_size) const {
-    constexpr engine_version_number counts_padding{.numbers = {0, 5, 20}};
-    constexpr std::int64_t slots_per_request = 3, min_requests = 2048, max_requests = 4096;
+    constexpr std::int64_t min_requests = 2048, max_requests = 4096;
     sglang_pools out;
     auto rest = static_cast<double>(available_bytes);
     const auto state = static_cast<double>(state_bytes_);
     if (state > 0) {
-        const bool has_padding = options_.version >= counts_padding;
         const double share = options_.mamba_full_memory_ratio / (1 + options_.mamba_full_memory_ratio);
-        if (options_.max_mamba_cache_size > 0)
-            out.mamba_slots = options_.max_mamba_cache_size;
-        else if (!options_.has_radix_cache && options_.max_running_requests > 0)
-            out.mamba_slots = options_.max_running_requests;
-        else
+        out.mamba_slots = given_slots();
+        if (out.mamba_slots == 0)
             out.mamba_slots =
-                std::max<std::int64_t>(0, static_cast<std::int64_t>(rest * share / state) - (has_padding ? 1 : 0));
-        rest -= state * static_cast<double>(out.mamba_slots + (has_padding ? 1 : 0));
+                std::max<std::int64_t>(0, static_cast<std::int64_t>(rest * share / state) - padding_slots());
+        rest -= state * static_cast<double>(out.mamba_slots + padding_slots());
         out.mamba_bytes = state_bytes_ * count(out.mamba_slots + 1);
     }
-    const double cell =
-        static_cast<double>(token_bytes_) +
-        (token_bytes_ == count{} ? 1 : options_.swa_full_tokens_ratio) * static_cast<double>(swa_token_bytes_);
+    const double cell = cell_bytes();
     if (cell > 0 && rest > 0) out.max_total_num_tokens = whole_pages(rest / cell);
     if (options_.max_total_tokens > 0)
         out.max_total_num_tokens =
@@ -281,9 +307,7 @@ LLMCOST_INLINE sglang_pools sglang_pool_layout::pools_in(count available_bytes, 
     out.max_running_requests = options_.max_running_requests > 0 ? options_.max_running_requests
                                                                  : std::clamp(of_context, min_requests, max_requests);
     out.max_running_requests = std::min(out.max_running_requests, out.max_total_num_tokens / 2);
-    if (state > 0)
-        out.max_running_requests =
-            std::min(out.max_running_requests, out.mamba_slots / (options_.has_radix_cache ? slots_per_request : 1));
+    if (state > 0) out.max_running_requests = std::min(out.max_running_requests, out.mamba_slots / slots_per_request());
     constexpr std::uint64_t index_bytes = 4;
     out.req_to_token_bytes =
         count(out.max_running_requests + 1) * count(std::max<std::int64_t>(context_length_, 0)) * count(index_bytes);

@@ -83,7 +83,7 @@ LLMCOST_INLINE std::int64_t fewest_devices(const parsed_model& read, const workl
         const parallel_config parallel = make_parallel_config(read.subject, n);
         if (n > 1 && !is_empty(parallel_config_error(read.subject, parallel))) break;
         const rank_memory ranks = ranks_of(read.subject, read.stored, load, memory_profile, {.parallel = parallel});
-        if (reserved_bytes_of(ranks.largest(load), memory_profile) <= available) return n;
+        if (ranks.reserved_bytes(load, ranks.largest(load), bytes) <= available) return n;
     }
     return 0;
 }
@@ -114,7 +114,8 @@ LLMCOST_INLINE std::vector<suggestion> serving_suggestions(const fit_request& re
         const inference_memory memory = ranks.largest(changed);
         const count needed = memory.total_bytes();
         if (needed < now)
-            out.push_back({std::move(change), needed, reserved_bytes_of(memory, request.profile) <= available});
+            out.push_back(
+                {std::move(change), needed, ranks.reserved_bytes(changed, memory, request.limit.bytes) <= available});
     };
     workload w = load;
     const int bits = bits_of(storage_types_of(m, load).weights);

@@ -75,10 +75,8 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
         target_device != nullptr   ? static_cast<std::uint64_t>(target_device->memory_bytes())
         : args.has(option::memory) ? read_bytes(option::memory.name, args.text(option::memory))
                                    : 0;
-    if (out.has_token_pools) {
-        out.sglang = parse_sglang_options(args, out);
-        out.max_num_batched_tokens = sglang_chunked_prefill_size(out.sglang, device_bytes);
-    }
+    out.sglang = parse_sglang_options(args, out);
+    if (out.has_token_pools) out.max_num_batched_tokens = sglang_chunked_prefill_size(out.sglang, device_bytes);
     out = profile_with_defaults(
         out, args.text(option::memory_engine_version), device_bytes,
         target_device != nullptr ? std::string_view(target_device->names[0]) : std::string_view(),
@@ -302,7 +300,6 @@ LLMCOST_INLINE svg_picture memory_picture(const parsed_model& read, const worklo
 
 LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     const engine_memory_profile profile = parse_engine_memory_profile(args);
-    if (!profile.has_token_pools) (void)parse_sglang_options(args, profile);
     const memory_limit limit = parse_memory_limit(args);
     check_plot(args, true, {});
     for (const option_spec& o : rank_options)
