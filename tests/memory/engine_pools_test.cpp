@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/json.hpp>
+#include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
 
@@ -38,6 +39,16 @@ model deepseek_v3() {
         R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128,
         "num_key_value_heads": 128, "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
         "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 129280, "torch_dtype": "bfloat16"})");
+}
+
+// 21 layers with an entry per 4 tokens, 20 with an entry per 128 tokens, 2 with a window only
+model deepseek_v4_flash() {
+    std::string ratios = "0, 0";
+    for (int i = 0; i < 41; ++i) ratios += i % 2 == 0 ? ", 4" : ", 128";
+    return model_of(R"({"model_type": "deepseek_v4", "num_hidden_layers": 43, "num_attention_heads": 64,
+        "hidden_size": 4096, "torch_dtype": "bfloat16", "sliding_window": 128, "qk_rope_head_dim": 64,
+        "compress_ratios": [)" +
+                    ratios + "]}");
 }
 
 double fraction(const model& m, std::array<int, 3> version, std::uint64_t device, std::int64_t tp = 1,
@@ -125,6 +136,30 @@ TEST_CASE("the static memory is a fraction of what the CUDA context leaves, less
     CHECK(limited.token_pools(load, 0, 80 * std::uint64_t{1024} * mib).max_total_num_tokens == 960);
 }
 
+// 36 layers · 2 · 8 heads · 128 · 2 bytes: 147,456 bytes of a token
+TEST_CASE("fit has the static fraction of SGLang") {
+    workload load = bfloat16_step();
+    load.sequence = 8192;
+    load.past = 0;
+    engine_memory_profile engine = *find_engine_memory_profile("sglang");
+    const std::uint64_t device = 80 * std::uint64_t{1024} * mib;
+    for (const double share : {0.5, 0.8}) {
+        engine.sglang.mem_fraction_static = share;
+        const rank_memory ranks(qwen3_8b(), load, engine);
+        const inference_memory memory = ranks.largest(load);
+        const double pools = share * static_cast<double>(device - 300 * mib) -
+                             static_cast<double>(memory.weight_bytes + memory.table_bytes);
+        const fit_figures figures = fit_inference(ranks, load, device);
+        CHECK(figures.max_batch == static_cast<std::int64_t>(pools / 147456 / 8192));
+        CHECK(figures.max_batch == figures.max_concurrency);
+        CHECK(figures.fits);
+    }
+    engine.sglang.mem_fraction_static = 0.2;  // 16 GiB are less than the weights
+    CHECK_FALSE(fit_inference({qwen3_8b(), load, engine}, load, device).fits);
+    engine.sglang.mem_fraction_static = 0.99;  // 0.8 GiB are less than the activations
+    CHECK_FALSE(fit_inference({qwen3_8b(), load, engine}, load, device).fits);
+}
+
 // A log of Qwen3.5-35B-A3B states 32 slots: "conv_state size: 0.05GB, ssm_state size: 1.93GB".
 TEST_CASE("recurrent states are float32 with one padding slot, and take 0.9 of the memory of tokens") {
     const model m = model_of(
@@ -161,6 +196,64 @@ TEST_CASE("sliding layers of some model types have a pool with 0.8 of the tokens
     CHECK(pools.max_total_num_tokens ==
           static_cast<std::int64_t>((std::uint64_t{10} << 30) / (1.8 * static_cast<double>(cell))));
     CHECK(pools.swa_num_tokens == static_cast<std::int64_t>(static_cast<double>(pools.max_total_num_tokens) * 0.8));
+}
+
+TEST_CASE("the required memory of SGLang's pools is the inverse of the pools") {
+    const model qwen3_next = model_of(
+        R"({"model_type": "qwen3_next", "hidden_size": 2048, "num_hidden_layers": 40, "num_attention_heads": 16,
+        "num_key_value_heads": 2, "head_dim": 256, "linear_num_value_heads": 32, "linear_num_key_heads": 16,
+        "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4, "vocab_size": 248320,
+        "num_experts": 256, "num_experts_per_tok": 8, "torch_dtype": "bfloat16"})");
+    const model gpt_oss = model_of(
+        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
+        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    for (const model& m : {qwen3_8b(), qwen3_next, gpt_oss, deepseek_v4_flash()}) {
+        for (const std::int64_t tokens : {1024, 8192, 102'400}) {
+            const sglang_pool_layout layout(m, bfloat16_step(), {});
+            const count needed = layout.required_bytes(7, tokens, 8192), fewer = layout.required_bytes(6, tokens, 8192);
+            CHECK(layout.pools_in(needed + count(mib), tokens, 8192).max_concurrency >= 7);
+            CHECK(layout.pools_in(fewer + count(mib), tokens, 8192).max_concurrency < 7);
+        }
+    }
+}
+
+// Logs of DeepSeek-V4: "DSV4 memory calculation: bytes_per_full_token=7705.45" (Flash, 2026-08), 13735.04 (Pro, 0.5.15,
+// a ratio of 0.15), 32781.44 (Pro, 0.5.13); "DSV4 pool sizes: full=3441920, swa=516096" in 105.08 GiB (Pro, 0.5.13).
+TEST_CASE("the tokens of DeepSeek-V4 have the bytes that published logs of SGLang state") {
+    const sglang_pool_layout flash(deepseek_v4_flash(), bfloat16_step(), {});
+    CHECK(flash.cell_bytes() == doctest::Approx(7705.45).epsilon(1e-6));
+    CHECK(flash.page_size() == 256);
+
+    std::string ratios = "128";
+    for (int i = 0; i < 60; ++i) ratios += i % 2 == 0 ? ", 128" : ", 4";
+    const model pro = model_of(R"({"model_type": "deepseek_v4", "num_hidden_layers": 61, "num_attention_heads": 128,
+        "hidden_size": 7168, "torch_dtype": "bfloat16", "sliding_window": 128, "qk_rope_head_dim": 64,
+        "compress_ratios": [)" +
+                               ratios + "]}");
+    sglang_options options;
+    options.swa_full_tokens_ratio = 0.15;
+    CHECK(sglang_pool_layout(pro, bfloat16_step(), options).cell_bytes() == doctest::Approx(13735.04).epsilon(1e-6));
+    options.version = {.numbers = {0, 5, 13}};
+    const sglang_pool_layout earlier(pro, bfloat16_step(), options);
+    CHECK(earlier.cell_bytes() == doctest::Approx(32781.44).epsilon(1e-7));
+    const sglang_pools pools = earlier.pools_in(count(static_cast<std::uint64_t>(105.08 * gib)), 9472, 8192);
+    CHECK(static_cast<double>(pools.max_total_num_tokens) == doctest::Approx(3441920).epsilon(1e-4));
+    CHECK(static_cast<double>(pools.swa_num_tokens) == doctest::Approx(516096).epsilon(1e-3));
+}
+
+// A log of DeepSeek-V4-Flash with one request: "available_bytes=6.16 GB, c128_state_fixed=0.04 GB", "DSV4 pool sizes:
+// full=852992, swa=85248", pages of 128 tokens.
+TEST_CASE("the states of compressed entries of DeepSeek-V4 belong to requests") {
+    sglang_options options;
+    options.max_running_requests = 1;
+    const sglang_pool_layout layout(deepseek_v4_flash(), bfloat16_step(), options);
+    const sglang_pools pools = layout.pools_in(count(static_cast<std::uint64_t>(6.16 * gib)), 8192, 8192);
+    CHECK(static_cast<double>(pools.max_total_num_tokens) == doctest::Approx(852992).epsilon(1e-3));
+    CHECK(static_cast<double>(pools.swa_num_tokens) == doctest::Approx(85248).epsilon(3e-3));
+    // 512 rows of 2 · 512 float32 values in 20 layers
+    const double cells = static_cast<double>(pools.max_total_num_tokens) * layout.cell_bytes();
+    CHECK(static_cast<double>(pools.kv_bytes) == doctest::Approx(cells + 512.0 * 20 * 2 * 512 * 4).epsilon(2e-3));
 }
 
 // TensorRT-LLM: available = (total − peak of the profile run) · 0.9; all layers store all tokens, 32 per block.

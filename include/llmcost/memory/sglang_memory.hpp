@@ -8,6 +8,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -69,12 +70,16 @@ struct sglang_defaults {
 
 /// Bytes that SGLang adds to the weights of a rank while it loads a model.
 ///
-///     rotary tables: positions · rotary_dim · 4
+///     rotary tables: positions · rotary_dim · 4; with compressed entries, for layers with and without entries
 ///     latent attention: layers · heads · kv_lora_rank · (qk_nope_head_dim + v_head_dim) · bytes.
 ///
 /// Source: sglang 0.5.9, srt/layers/rotary_embedding.py, `RotaryEmbedding.__init__` (float32 on CUDA);
-/// srt/models/deepseek_common/deepseek_weight_loader.py, `post_load_weights` (`w_kc`, `w_vc`).
+/// srt/models/deepseek_common/deepseek_weight_loader.py, `post_load_weights` (`w_kc`, `w_vc`);
+/// srt/layers/deepseek_v4_rope.py, `precompute_freqs_cis` (complex64, cached for two bases).
 [[nodiscard]] count sglang_table_bytes(const model& shard, const workload& load, layer_range layers = all_layers);
+
+/// Tokens after which the sizes of compressed entries repeat.
+inline constexpr std::int64_t entry_period = 128;
 
 /// The pools of one rank.
 struct sglang_pools {
@@ -89,13 +94,34 @@ struct sglang_pools {
 };
 
 /// The bytes of a token and of a state in the pools of one rank.
+///
+/// Layers with compressed entries (DeepSeek-V4) have pools with pages of 256 tokens, 256 requests by default, and a
+/// pool of window tokens with 0.1 of the tokens. With e = head_dim + rotary_dim + 8 bytes per entry:
+///
+///     token: Σ layers with entries: (e + index bytes) / ratio
+///     window token: Σ layers: e + 8 · 4 / 128 · 4 · (head_dim + index_head_dim) bytes of an overlapping layer
+///     request: Σ other layers with entries: ratio · 2 · head_dim · 4 bytes of states; to 0.5.13 part of a window
+///     token.
+///
+/// Source: sglang 0.5.23, srt/model_executor/pool_configurator.py, `DSV4PoolConfigurator`;
+/// srt/mem_cache/deepseek_v4_memory_pool.py, `get_compress_state_ring_size`; srt/arg_groups/deepseek_v4_hook.py,
+/// `apply_deepseek_v4_defaults`.
 class sglang_pool_layout {
 public:
     /// `layers`: those of a pipeline stage.
     sglang_pool_layout(const model& shard, const workload& load, const sglang_options& options,
                        layer_range layers = all_layers);
 
+    /// Bytes of a token in the layers that store all tokens, without compressed entries.
     [[nodiscard]] count token_bytes() const noexcept { return token_bytes_; }
+    /// Bytes of the compressed entries of `entry_period` tokens.
+    [[nodiscard]] count entry_bytes() const noexcept { return entry_bytes_; }
+    /// Bytes per token of the pool of all tokens, with the share of sliding layers.
+    [[nodiscard]] double cell_bytes() const noexcept;
+    [[nodiscard]] std::int64_t page_size() const noexcept { return options_.page_size; }
+    /// Whether a layer stores all tokens, or entries for all tokens.
+    [[nodiscard]] bool has_token_pool() const noexcept { return token_bytes_ != count{} || entry_bytes_ != count{}; }
+    [[nodiscard]] bool has_window_pool() const noexcept { return swa_token_bytes_ != count{}; }
     [[nodiscard]] count swa_token_bytes() const noexcept { return swa_token_bytes_; }
     [[nodiscard]] count state_bytes() const noexcept { return state_bytes_; }
 
@@ -108,9 +134,15 @@ public:
         state_bytes_ += draft.bytes_per_sequence;
     }
 
-    /// Tokens of a request in the pool of sliding layers are at most `window + chunked_prefill_size`.
+    /// Tokens of a request in the pool of sliding layers: at most `window + chunked_prefill_size`.
+    ///
+    /// With compressed entries, a request that decodes: window + 128 tokens between two evictions + 2 pages.
+    /// Source: sglang 0.5.23, srt/model_executor/pool_configurator.py, `SWAChunkCapPoolConfigurator`;
+    /// srt/environ.py, `SGLANG_SWA_EVICTION_INTERVAL`.
     [[nodiscard]] std::int64_t max_window_tokens(std::int64_t chunked_prefill_size) const noexcept {
-        return window_ + chunked_prefill_size;
+        constexpr std::int64_t eviction_interval = 128;
+        return entry_bytes_ == count{} ? window_ + chunked_prefill_size
+                                       : window_ + eviction_interval + 2 * options_.page_size;
     }
     /// Whether the pool of sliding layers has fewer requests of `num_tokens` tokens than the pool of all tokens.
     ///
@@ -129,7 +161,7 @@ public:
     ///     without states: tokens · (token_bytes + swa_full_tokens_ratio · swa_token_bytes)
     ///     with states, r = mamba_full_memory_ratio: max(bytes of tokens · (1 + r), bytes of slots · (1 + r) / r).
     ///
-    /// It is the inverse of `pools_in`, without the limits of options.
+    /// It is the inverse of `pools_in`, without the limits of options. With states, entire slots: at most one more.
     [[nodiscard]] count required_bytes(std::int64_t num_requests, std::int64_t num_tokens,
                                        std::int64_t chunked_prefill_size) const;
 
@@ -152,8 +184,10 @@ private:
     [[nodiscard]] std::int64_t given_slots() const noexcept;
     /// Tokens of a request in entire pages.
     [[nodiscard]] count page_tokens(std::int64_t num_tokens) const;
-    /// Bytes per token of the pool of all tokens, with the share of sliding layers.
-    [[nodiscard]] double cell_bytes() const noexcept;
+    void add_compressed_layer(const compressed_attention& layer);
+    /// Bytes of the states of compressed entries of all requests: `max_running_requests` + 2 requests and a row, in
+    /// entire blocks of 128 rows.
+    [[nodiscard]] count fixed_bytes() const;
     [[nodiscard]] std::int64_t slots_per_request() const noexcept { return options_.has_radix_cache ? 3 : 1; }
     /// Slots next to those of requests, for padding. Source: sglang 0.5.20, `_handle_max_mamba_cache`.
     [[nodiscard]] std::int64_t padding_slots() const noexcept {
@@ -167,6 +201,8 @@ private:
     count token_bytes_;
     count swa_token_bytes_;  ///< of layers with a pool of their own
     count state_bytes_;
+    count entry_bytes_;            ///< of compressed entries, for `entry_period` tokens
+    count entry_state_row_bytes_;  ///< of a row of the states of a request; a request has `entry_period` rows
 };
 
 }  // namespace llmcost

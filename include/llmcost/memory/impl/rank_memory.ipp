@@ -174,7 +174,7 @@ LLMCOST_INLINE sglang_defaults rank_memory::token_pool_defaults(std::uint64_t de
 LLMCOST_INLINE bool rank_memory::has_token_pools(std::int64_t stage) const {
     if (!engine_.has_token_pools || shard_.config.encoder.num_hidden_layers > 0) return false;
     const sglang_pool_layout layout = pool_layout(minimal_load_, stage);
-    return layout.token_bytes() != count{} || layout.swa_token_bytes() != count{};
+    return layout.has_token_pool() || layout.has_window_pool();
 }
 
 LLMCOST_INLINE sglang_pool_layout rank_memory::pool_layout(const workload& load, std::int64_t stage) const {
@@ -214,7 +214,7 @@ LLMCOST_INLINE kv_cache_capacity rank_memory::capacity_of_token_pools(const work
                                                                       std::uint64_t device_bytes) const {
     const sglang_pool_layout layout = pool_layout(load, stage);
     const sglang_pools pools = token_pools(load, stage, device_bytes);
-    const std::int64_t num_tokens = load.past + load.sequence, page_size = engine_.sglang.page_size,
+    const std::int64_t num_tokens = load.past + load.sequence, page_size = layout.page_size(),
                        chunk = token_pool_defaults(device_bytes).chunked_prefill_size;
     const stage_state& s = stages_[static_cast<std::size_t>(stage)];
     kv_cache_capacity capacity;
@@ -227,7 +227,9 @@ LLMCOST_INLINE kv_cache_capacity rank_memory::capacity_of_token_pools(const work
     const bool is_limited_by_windows = layout.is_limited_by_windows(num_tokens, chunk);
     const std::int64_t max_tokens = is_limited_by_windows ? layout.max_window_tokens(chunk) : 0;
     capacity.num_blocks = (is_limited_by_windows ? pools.swa_num_tokens : pools.max_total_num_tokens) / page_size;
-    capacity.block_bytes = (is_limited_by_windows ? layout.swa_token_bytes() : layout.token_bytes()) * count(page_size);
+    capacity.block_bytes = is_limited_by_windows ? layout.swa_token_bytes() * count(page_size)
+                                                 : layout.token_bytes() * count(page_size) +
+                                                       layout.entry_bytes() * count(page_size) / count(entry_period);
     capacity.blocks_of_request = blocks_of_all_tokens(page_size);
     capacity.blocks_of_request.kinds.front().max_tokens = max_tokens;
     capacity.request_bytes = layout.request_bytes(num_tokens, chunk);

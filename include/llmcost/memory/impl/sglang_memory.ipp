@@ -192,7 +192,14 @@ LLMCOST_INLINE std::int64_t sglang_chunked_prefill_size(const sglang_options& op
 
 LLMCOST_INLINE count sglang_table_bytes(const model& shard, const workload& load, layer_range layers) {
     const model_config& config = shard.config;
-    const count rotary = config.rotary_dim > 0 ? count(config.context_length()) * count(config.rotary_dim) : count{};
+    std::int64_t rotary_dims = std::max<std::int64_t>(config.rotary_dim, 0);
+    if (const auto compressed_attention_of = shard.text_model_spec().compressed_attention_of) {
+        bool has_entries = false, has_windows = false;
+        for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
+            if (layers.contains(i)) (compressed_attention_of(config, i).ratio > 0 ? has_entries : has_windows) = true;
+        rotary_dims = compressed_attention_of(config, 0).rotary_dim * ((has_entries ? 1 : 0) + (has_windows ? 1 : 0));
+    }
+    const count rotary = count(config.context_length()) * count(rotary_dims);
     const count num_layers(std::min(layers.size, config.num_hidden_layers));
     const count latent = num_layers * count(config.num_attention_heads) * count(config.mla.kv_lora_rank) *
                          count(config.mla.qk_nope_head_dim + config.mla.v_head_dim);
@@ -207,7 +214,10 @@ LLMCOST_INLINE sglang_pool_layout::sglang_pool_layout(const model& shard, const 
                                             type) != std::end(sglang_hybrid_swa_types);
     const bool has_8_bit_cache = bits_of(storage_types_of(shard, load).cache) == 8;
     for (const kv_cache_layer& layer : kv_cache_layers_of(detail::with_sglang_state_type(shard), load, layers)) {
-        if (has_sliding_pool && layer.window > 0) {
+        if (layer.compressed.head_dim > 0) {
+            add_compressed_layer(layer.compressed);
+            window_ = layer.window;
+        } else if (has_sliding_pool && layer.window > 0) {
             swa_token_bytes_ += layer.bytes_per_token;
             window_ = layer.window;
         } else {
@@ -218,21 +228,52 @@ LLMCOST_INLINE sglang_pool_layout::sglang_pool_layout(const model& shard, const 
     }
 }
 
+LLMCOST_INLINE void sglang_pool_layout::add_compressed_layer(const compressed_attention& layer) {
+    constexpr std::int64_t float_bytes = 4, scale_bytes = 8, ring_size = 8, window_page = 128;
+    constexpr engine_version_number request_states{.numbers = {0, 5, 14}};
+    constexpr sglang_options defaults{};
+    constexpr std::int64_t page_size = 256, default_requests = 256;
+    constexpr double window_share = 0.1;
+    options_.page_size = page_size;
+    if (options_.max_running_requests == 0) options_.max_running_requests = default_requests;
+    if (options_.swa_full_tokens_ratio == defaults.swa_full_tokens_ratio) options_.swa_full_tokens_ratio = window_share;
+
+    const count entry(layer.head_dim + layer.rotary_dim + scale_bytes);
+    swa_token_bytes_ += entry;
+    if (layer.ratio == 0) return;
+    const count index = detail::index_key_bytes(count(layer.index_head_dim));
+    entry_bytes_ += (entry + index) * count(entry_period / layer.ratio);
+    const count row(2 * (layer.overlaps ? 2 : 1) * (layer.head_dim + layer.index_head_dim) * float_bytes);
+    if (layer.overlaps)
+        swa_token_bytes_ += row * count(ring_size) / count(window_page);
+    else if (options_.version < request_states)
+        swa_token_bytes_ += row * count(layer.ratio) / count(window_page);
+    else
+        entry_state_row_bytes_ += row;
+}
+
+LLMCOST_INLINE count sglang_pool_layout::fixed_bytes() const {
+    constexpr std::int64_t row_multiple = 128;
+    const std::int64_t rows = (options_.max_running_requests + 2) * entry_period + 1;
+    return entry_state_row_bytes_ * count((rows + row_multiple - 1) / row_multiple * row_multiple);
+}
+
 LLMCOST_INLINE std::int64_t sglang_pool_layout::whole_pages(double tokens) const {
     return static_cast<std::int64_t>(tokens) / options_.page_size * options_.page_size;
 }
 
 LLMCOST_INLINE bool sglang_pool_layout::is_limited_by_windows(std::int64_t num_tokens,
                                                               std::int64_t chunked_prefill_size) const noexcept {
-    if (swa_token_bytes_ == count{}) return false;
-    if (token_bytes_ == count{}) return true;
+    if (!has_window_pool()) return false;
+    if (!has_token_pool()) return true;
     return static_cast<double>(std::min(num_tokens, max_window_tokens(chunked_prefill_size))) >
            static_cast<double>(num_tokens) * options_.swa_full_tokens_ratio;
 }
 
 LLMCOST_INLINE count sglang_pool_layout::request_bytes(std::int64_t num_tokens,
                                                        std::int64_t chunked_prefill_size) const {
-    return page_tokens(num_tokens) * token_bytes_ +
+    return page_tokens(num_tokens) * token_bytes_ + page_tokens(num_tokens) / count(entry_period) * entry_bytes_ +
+           entry_state_row_bytes_ * count(entry_period) +
            page_tokens(std::min(num_tokens, max_window_tokens(chunked_prefill_size))) * swa_token_bytes_ + state_bytes_;
 }
 
@@ -241,21 +282,21 @@ LLMCOST_INLINE count sglang_pool_layout::page_tokens(std::int64_t num_tokens) co
 }
 
 LLMCOST_INLINE double sglang_pool_layout::cell_bytes() const noexcept {
-    const double swa_tokens = token_bytes_ == count{} ? 1 : options_.swa_full_tokens_ratio;
-    return static_cast<double>(token_bytes_) + swa_tokens * static_cast<double>(swa_token_bytes_);
+    const double swa_tokens = has_token_pool() ? options_.swa_full_tokens_ratio : 1;
+    return static_cast<double>(token_bytes_) + static_cast<double>(entry_bytes_) / static_cast<double>(entry_period) +
+           swa_tokens * static_cast<double>(swa_token_bytes_);
 }
 
 LLMCOST_INLINE count sglang_pool_layout::required_bytes(std::int64_t num_requests, std::int64_t num_tokens,
                                                         std::int64_t chunked_prefill_size) const {
     const auto requests = static_cast<double>(num_requests);
-    double tokens = token_bytes_ == count{} ? 0 : requests * static_cast<double>(page_tokens(num_tokens));
-    if (swa_token_bytes_ != count{}) {
+    double tokens = has_token_pool() ? requests * static_cast<double>(page_tokens(num_tokens)) : 0;
+    if (has_window_pool()) {
         const double window_tokens =
             requests * static_cast<double>(page_tokens(std::min(num_tokens, max_window_tokens(chunked_prefill_size))));
-        tokens =
-            std::max(tokens, token_bytes_ == count{} ? window_tokens : window_tokens / options_.swa_full_tokens_ratio);
+        tokens = std::max(tokens, has_token_pool() ? window_tokens / options_.swa_full_tokens_ratio : window_tokens);
     }
-    const double kv_bytes = tokens * cell_bytes();
+    const double kv_bytes = tokens * cell_bytes() + static_cast<double>(fixed_bytes());
     const auto state = static_cast<double>(state_bytes_);
     const auto rounded = [](double bytes) { return count(static_cast<std::uint64_t>(std::ceil(bytes))); };
     if (state_bytes_ == count{}) return rounded(kv_bytes);
@@ -287,18 +328,21 @@ LLMCOST_INLINE sglang_pools sglang_pool_layout::pools_in(count available_bytes, 
         rest -= state * static_cast<double>(out.mamba_slots + padding_slots());
         out.mamba_bytes = state_bytes_ * count(out.mamba_slots + 1);
     }
+    rest -= static_cast<double>(fixed_bytes());
     const double cell = cell_bytes();
     if (cell > 0 && rest > 0) out.max_total_num_tokens = whole_pages(rest / cell);
     if (options_.max_total_tokens > 0)
         out.max_total_num_tokens =
             std::min(out.max_total_num_tokens, whole_pages(static_cast<double>(options_.max_total_tokens)));
-    if (swa_token_bytes_ != count{})
+    if (has_window_pool())
         out.swa_num_tokens =
-            token_bytes_ == count{}
-                ? out.max_total_num_tokens
-                : whole_pages(static_cast<double>(out.max_total_num_tokens) * options_.swa_full_tokens_ratio);
+            has_token_pool()
+                ? whole_pages(static_cast<double>(out.max_total_num_tokens) * options_.swa_full_tokens_ratio)
+                : out.max_total_num_tokens;
     if (out.max_total_num_tokens > 0)
         out.kv_bytes = token_bytes_ * count(out.max_total_num_tokens + options_.page_size) +
+                       entry_bytes_ * count((out.max_total_num_tokens + options_.page_size) / entry_period) +
+                       fixed_bytes() +
                        swa_token_bytes_ * count(out.swa_num_tokens > 0 ? out.swa_num_tokens + options_.page_size : 0);
 
     const auto tokens = static_cast<double>(out.max_total_num_tokens);
@@ -316,13 +360,13 @@ LLMCOST_INLINE sglang_pools sglang_pool_layout::pools_in(count available_bytes, 
         return static_cast<double>(pool) / static_cast<double>(std::max<std::int64_t>(of_request, 1));
     };
     out.max_concurrency = static_cast<double>(out.max_running_requests);
-    if (token_bytes_ != count{})
+    if (has_token_pool())
         out.max_concurrency =
             std::min(out.max_concurrency, requests_in(out.max_total_num_tokens, num_tokens_of_request));
     if (out.swa_num_tokens > 0)
-        out.max_concurrency =
-            std::min(out.max_concurrency,
-                     requests_in(out.swa_num_tokens, std::min(num_tokens_of_request, window_ + chunked_prefill_size)));
+        out.max_concurrency = std::min(
+            out.max_concurrency,
+            requests_in(out.swa_num_tokens, std::min(num_tokens_of_request, max_window_tokens(chunked_prefill_size))));
     return out;
 }
 
