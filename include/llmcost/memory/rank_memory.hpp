@@ -37,7 +37,7 @@ public:
                 const inference_sharding& sharding, count stored_total, const StoredBytes& stored_bytes_of)
         : rank_memory(m, load, engine, sharding) {
         has_own_weights_ = false;
-        std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+        std::vector<rank_parameter> parameters = parameters_of(m, load);
         count without_parameter = stored_total;
         for (rank_parameter& p : parameters) {
             const count stored = stored_bytes_of(p.path);
@@ -112,6 +112,8 @@ public:
 private:
     /// Bytes of weights and pools in SGLang, on a device of `device_bytes`.
     [[nodiscard]] double static_bytes(std::uint64_t device_bytes) const;
+
+    [[nodiscard]] std::vector<rank_parameter> parameters_of(const model& m, const workload& load) const;
 
     /// Divides the weights among the stages. `without_parameter`: bytes of tensors that are no parameter.
     void set_weights(const model& m, const std::vector<rank_parameter>& parameters, count without_parameter);

@@ -20,6 +20,9 @@ namespace llmcost {
 struct inference_sharding {
     parallel_config parallel{};
     std::int64_t pipeline_parallel_size = 1;
+    /// The data-parallel ranks are one engine (SGLang, `--enable-dp-attention`): they divide MLPs, experts and the
+    /// head, and each of them has the entire embedding.
+    bool has_dp_attention = false;
 
     [[nodiscard]] constexpr std::int64_t world_size() const noexcept {
         return parallel.world_size() * pipeline_parallel_size;
@@ -41,6 +44,8 @@ struct rank_parameter {
     std::int64_t layer = 0;       ///< decoder layer; −1: before the first; the number of layers: after the last
     bool is_routed = false;       ///< a routed expert
     bool is_unquantized = false;  ///< the embedding or the head
+    bool is_embedding = false;    ///< of tokens
+    bool is_mlp = false;          ///< a dense MLP of the decoder, or its shared experts
 };
 
 /// Bytes per element of the weights of an engine that runs parts of a model in different types.
@@ -60,6 +65,17 @@ struct weight_element_bytes {
 /// A parameter that tensor parallelism does not divide is replicated: norms, routers, latent projections. A tied head
 /// is listed once, before the first layer.
 [[nodiscard]] std::vector<rank_parameter> rank_parameters_of(const model& m, const model& shard, const workload& load);
+
+/// The parameters of a rank with data-parallel attention.
+///
+/// MLPs, shared experts and the head are divided by all ranks, attention by the tensor-parallel ranks of a replica. The
+/// embedding is not divided. `vocabulary_multiple`: as in `shard_of_rank`.
+/// Source: sglang 0.5.23, srt/models/deepseek_v2.py and qwen3.py (`enable_tp=not is_dp_attention_enabled()`,
+/// `use_attn_tp_group=enable_dp_lm_head`, `attn_tp_size`).
+[[nodiscard]] std::vector<rank_parameter> dp_attention_parameters_of(const model& m, const model& shard,
+                                                                     const workload& load,
+                                                                     const parallel_config& parallel,
+                                                                     std::int64_t vocabulary_multiple);
 
 /// Bytes of the weights of one rank of each pipeline stage.
 ///

@@ -51,16 +51,19 @@ struct sglang_defaults {
 /// From 0.5.3, with MiB and `ranks` = tensor · pipeline ranks:
 ///
 ///     reserved = 512 + 1.5 · max(chunked_prefill_size, 2048) + 2 · cuda_graph_max_bs + ranks / 8 · 1024
+///     with data-parallel attention: + 3 · cuda_graph_max_bs · dp, 4.5 if cuda_graph_max_bs > 300
 ///     from 0.5.10, for a decoder without vision and pipeline: + 8 · captured prefill sizes; 1536 with latent attention
 ///     above 60 GiB: at least 10 GiB
 ///     mem_fraction_static = round((device − reserved) / device, 3).
 ///
+/// With data-parallel attention, the result has the `chunked_prefill_size` of one of its `dp` ranks.
+///
 /// A vision encoder multiplies the fraction by 0.95 · clamp(1 − 0.1 · (layers · hidden_size² / (24 · 1024²) − 1), 0.8,
 /// 1.05), from 0.4.10. From 0.4.8 to 0.5.2, the reserve is a table by device size. Earlier, the fraction is a table by
 /// the number of ranks.
-/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, lines 272 to 460; sglang 0.5.10, srt/server_args.py, lines
-/// 1283 to 1330; sglang 0.5.2, srt/server_args.py, lines 455 to 506; sglang 0.4.7, srt/server_args.py, lines 252 to
-/// 283.
+/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, lines 272 to 460, `reserve_for_graph_mb`; srt/server_args.py,
+/// `_handle_data_parallelism`; sglang 0.5.10, srt/server_args.py, lines 1283 to 1330; sglang 0.5.2, srt/server_args.py,
+/// lines 455 to 506; sglang 0.4.7, srt/server_args.py, lines 252 to 283.
 [[nodiscard]] sglang_defaults sglang_defaults_of(const model& m, const sglang_options& options,
                                                  std::uint64_t device_bytes, std::int64_t tensor_parallel_size,
                                                  std::int64_t pipeline_parallel_size);

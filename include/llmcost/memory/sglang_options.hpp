@@ -31,6 +31,7 @@ struct sglang_options {
     double mamba_full_memory_ratio = 0.9;   ///< `--mamba-full-memory-ratio`: memory of states per memory of tokens
     std::int64_t vision_layers = 0;         ///< layers that SGLang assumes of a vision encoder; 0: those of the model
     std::int64_t vision_hidden_size = 0;    ///< width that SGLang assumes of a vision encoder; 0: that of the model
+    std::int64_t dp_attention_size = 1;     ///< `--dp-size` with `--enable-dp-attention`; 1: without
     bool has_radix_cache = true;            ///< false: `--disable-radix-cache`
     engine_version_number version{.numbers = {0, 5, 23}};
 };

@@ -41,11 +41,12 @@ inline constexpr option_spec mmproj{.name = "--mmproj",
                                     .help = "GGUF file of the encoder of images or audio"};
 inline constexpr option_spec no_mmproj_offload{.name = "--no-mmproj-offload",
                                                .help = "the encoder of --mmproj stays on the CPU"};
-inline constexpr option_spec memory_draft_model{.name = "--draft-model",
-                                                .aliases = {"-md", "--model-draft"},
-                                                .value = "NAME|FILE",
-                                                .type = value_type::file,
-                                                .help = "draft model, with all layers on the devices"};
+inline constexpr option_spec memory_draft_model{
+    .name = "--draft-model",
+    .aliases = {"-md", "--model-draft"},
+    .value = "NAME|FILE",
+    .type = value_type::file,
+    .help = "draft model, with all layers on the devices; also of vllm and sglang"};
 inline constexpr option_spec ubatch_size{.name = "--ubatch-size",
                                          .aliases = {"-ub"},
                                          .value = "N",

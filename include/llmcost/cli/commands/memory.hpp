@@ -48,7 +48,7 @@ struct memory_request {
     inference_sharding sharding{};
     llama_cpp_options llama_cpp{};                     ///< of `--engine llama.cpp`
     std::vector<detail::tensor_override> overrides{};  ///< of `--engine llama.cpp`
-    std::optional<parsed_model> draft_model{};         ///< of `--engine llama.cpp`
+    std::optional<parsed_model> draft_model{};         ///< of `--engine llama.cpp`, vllm and sglang
 };
 
 /// The memory of one workload.

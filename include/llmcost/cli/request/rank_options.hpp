@@ -18,10 +18,21 @@
 // The options that divide a model over devices in commands that compute memory.
 namespace llmcost::cli {
 
-/// Tensor, data, expert and pipeline parallelism of an inference step.
-inline constexpr std::array rank_options{option::tp, option::pp, option::dp, option::ep};
+namespace option {
 
-/// Parses `--tp`, `--pp`, `--dp` and `--ep`. Throws: `usage` if the model does not support them.
+inline constexpr option_spec enable_dp_attention{
+    .name = "--enable-dp-attention",
+    .help = "sglang: the ranks of --tp are --dp replicas of attention, and share MLPs and experts"};
+
+}  // namespace option
+
+/// Tensor, data, expert and pipeline parallelism of an inference step.
+inline constexpr std::array rank_options{option::tp, option::pp, option::dp, option::ep, option::enable_dp_attention};
+
+/// Parses `--tp`, `--pp`, `--dp`, `--ep` and `--enable-dp-attention`. Throws: `usage` if the model does not support
+/// them.
+///
+/// With data-parallel attention, `--tp` is the number of devices of a stage, as in SGLang.
 [[nodiscard]] inference_sharding parse_sharding(const arguments& args, const model& m);
 
 /// The ranks of a model with the stored weights of its checkpoint.

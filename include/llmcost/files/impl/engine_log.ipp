@@ -261,6 +261,15 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
         if (value.empty() || value == "False" || value.front() == '-' || is_one_rank) continue;
         set_once(log, key.option, value == "True" ? std::string() : value);
     }
+    if (row.engine == "sglang" && value_of_key(line, "enable_dp_attention") == "True") {
+        const std::string ranks = value_of_key(line, "dp_size");
+        set_once(log, "--dp", ranks);
+        set_once(log, "--enable-dp-attention", {});
+        // the log states the part of one rank, the option is that of all ranks
+        for (log_option& o : log.options)
+            if (o.name == "--chunked-prefill-size")
+                o.value = std::to_string(static_cast<std::int64_t>(leading_number(o.value) * leading_number(ranks)));
+    }
     const std::string type = value_of_key(line, "dtype");
     if (type.starts_with("torch.") && line.find("quantization=None") != std::string_view::npos)
         set_once(log, "--dtype", type.substr(6));

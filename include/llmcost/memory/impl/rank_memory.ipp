@@ -37,6 +37,7 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
       vocab_size_(m.config.vocab_size),
       has_own_weights_(sharding.world_size() == 1) {
     const std::int64_t num_stages = sharding.pipeline_parallel_size;
+    if (sharding.has_dp_attention) engine_.sglang.dp_attention_size = sharding.parallel.data_parallel_size;
     minimal_load_.weights = load.weights;
     minimal_load_.activations = load.activations;
     minimal_load_.cache = load.cache;
@@ -61,9 +62,14 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
     if (stages_.front().pool)
         profile_peak_bytes_ = profile_peak_bytes_of(shard_, load, engine, rank_of(stages_.front()));
     if (has_own_weights_ && !engine.has_rotary_tables) return;
-    const std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+    const std::vector<rank_parameter> parameters = parameters_of(m, load);
     set_padding(m, parameters);
     if (!has_own_weights_) set_weights(m, parameters, {});
+}
+
+LLMCOST_INLINE std::vector<rank_parameter> rank_memory::parameters_of(const model& m, const workload& load) const {
+    if (!sharding_.has_dp_attention) return rank_parameters_of(m, shard_, load);
+    return dp_attention_parameters_of(m, shard_, load, sharding_.parallel, engine_.vocabulary_multiple);
 }
 
 LLMCOST_INLINE void rank_memory::set_padding(const model& m, const std::vector<rank_parameter>& parameters) {
@@ -76,7 +82,7 @@ LLMCOST_INLINE rank_memory::rank_memory(const model& m, const workload& load, co
                                         const inference_sharding& sharding, const weight_element_bytes& element_bytes)
     : rank_memory(m, load, engine, sharding) {
     has_own_weights_ = false;
-    std::vector<rank_parameter> parameters = rank_parameters_of(m, shard_, load);
+    std::vector<rank_parameter> parameters = parameters_of(m, load);
     for (rank_parameter& p : parameters) {
         const double bytes_per_element = p.is_routed        ? element_bytes.routed
                                          : p.is_unquantized ? element_bytes.unquantized
@@ -167,7 +173,10 @@ LLMCOST_INLINE layer_range rank_memory::pool_layers(std::int64_t stage) const {
 }
 
 LLMCOST_INLINE sglang_defaults rank_memory::token_pool_defaults(std::uint64_t device_bytes) const {
-    return sglang_defaults_of(shard_, engine_.sglang, device_bytes, sharding_.parallel.tensor_parallel_size,
+    // with data-parallel attention, the tensor-parallel ranks of SGLang are all ranks of a stage
+    const std::int64_t tensor_parallel_size =
+        sharding_.has_dp_attention ? sharding_.parallel.world_size() : sharding_.parallel.tensor_parallel_size;
+    return sglang_defaults_of(shard_, engine_.sglang, device_bytes, tensor_parallel_size,
                               sharding_.pipeline_parallel_size);
 }
 

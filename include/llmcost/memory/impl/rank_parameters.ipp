@@ -44,17 +44,19 @@ public:
 
     void on_module_enter(const recorder&, const module_info& m) override {
         const bool is_unquantized = m.module_role == role::embedding || m.module_role == role::head;
-        open_.push_back({path_.size(), layer_, m.module_role == role::experts, is_unquantized});
+        open_.push_back({path_.size(), layer_, m.module_role, is_unquantized});
         const std::string_view name = m.name;
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
         if (m.module_role == role::experts) ++expert_depth_;
+        if (m.module_role == role::mlp) ++mlp_depth_;
         if (is_unquantized) ++unquantized_depth_;
         if (m.index >= 0 && path_ == decoder_path_ + std::to_string(m.index)) layer_ = m.index;
     }
     void on_module_leave(const recorder&, const module_info&) override {
         const open_module& top = open_.back();
-        if (top.is_experts) --expert_depth_;
+        if (top.module_role == role::experts) --expert_depth_;
+        if (top.module_role == role::mlp) --mlp_depth_;
         if (top.is_unquantized) --unquantized_depth_;
         if (top.outer_layer != layer_) layer_ = layer_ + 1 >= num_layers_ ? num_layers_ : outside_;
         path_.resize(top.parent_path_length);
@@ -68,7 +70,9 @@ public:
                         .rank_bytes = bytes_of(count(v.numel), type_),
                         .layer = layer_,
                         .is_routed = expert_depth_ > 0,
-                        .is_unquantized = expert_depth_ == 0 && unquantized_depth_ > 0});
+                        .is_unquantized = expert_depth_ == 0 && unquantized_depth_ > 0,
+                        .is_embedding = !open_.empty() && open_.back().module_role == role::embedding,
+                        .is_mlp = layer_ >= 0 && expert_depth_ == 0 && mlp_depth_ > 0});
     }
 
 private:
@@ -76,7 +80,7 @@ private:
     struct open_module {
         std::size_t parent_path_length;
         std::int64_t outer_layer;
-        bool is_experts;
+        role module_role;
         bool is_unquantized;
     };
     std::string decoder_path_;
@@ -87,6 +91,7 @@ private:
     std::string path_;
     std::int64_t layer_ = outside_;
     int expert_depth_ = 0;
+    int mlp_depth_ = 0;
     int unquantized_depth_ = 0;
 };
 
@@ -238,6 +243,33 @@ LLMCOST_INLINE std::vector<rank_parameter> rank_parameters_of(const model& m, co
     detail::undivided_elements_listener listener(parameters);
     trace t{with_storage_types(smallest, storage_types_of(m, smallest)), &listener};
     m.trace_with_loss(t);
+    return parameters;
+}
+
+LLMCOST_INLINE std::vector<rank_parameter> dp_attention_parameters_of(const model& m, const model& shard,
+                                                                      const workload& load,
+                                                                      const parallel_config& parallel,
+                                                                      std::int64_t vocabulary_multiple) {
+    std::vector<rank_parameter> parameters = rank_parameters_of(m, shard, load);
+    model divided = m;
+    const std::int64_t ranks = parallel.world_size();
+    model_config& config = divided.config;
+    config.vocab_size = (config.vocab_size + vocabulary_multiple - 1) / vocabulary_multiple * vocabulary_multiple;
+    config.vocab_size = (config.vocab_size + ranks - 1) / ranks;
+    config.intermediate_size /= ranks;
+    config.moe.shared_intermediate_size /= ranks;
+    for (int i = 0; i < config.layers.num_specs; ++i)
+        config.layers.specs[i].intermediate_size /= static_cast<std::int32_t>(ranks);
+    const std::vector<rank_parameter> of_all_ranks = rank_parameters_of(m, divided, load);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        rank_parameter& p = parameters[i];
+        if (p.is_embedding) {
+            p.rank_bytes = p.rank_bytes * p.elements / p.rank_elements;
+            p.rank_elements = p.elements;
+        } else if (p.is_mlp || p.is_unquantized) {
+            p = of_all_ranks[i];
+        }
+    }
     return parameters;
 }
 

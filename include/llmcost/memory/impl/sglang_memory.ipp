@@ -122,10 +122,16 @@ template <std::size_t N>
 /// The reserve from 0.5.3, in MiB.
 [[nodiscard]] LLMCOST_INLINE double reserve_of_step(const model& m, const sglang_defaults& defaults,
                                                     const engine_version_number& version, double device_gib,
-                                                    std::int64_t ranks, bool has_pipeline) {
+                                                    std::int64_t ranks, bool has_pipeline,
+                                                    std::int64_t dp_attention_size) {
     constexpr engine_version_number prefill_graphs{.numbers = {0, 5, 10}};
     double mib = 512 + 1.5 * static_cast<double>(std::max<std::int64_t>(defaults.chunked_prefill_size, 2048)) +
                  2 * static_cast<double>(defaults.cuda_graph_max_bs) + static_cast<double>(ranks) / 8 * 1024;
+    if (dp_attention_size > 1) {
+        constexpr std::int64_t large_graphs = 300;
+        mib += (defaults.cuda_graph_max_bs > large_graphs ? 4.5 : 3) *
+               static_cast<double>(defaults.cuda_graph_max_bs * dp_attention_size);
+    }
     if (version >= prefill_graphs && !has_pipeline && vision_encoder_of(m) == nullptr)
         mib += m.config.mla.kv_lora_rank > 0
                    ? 1536
@@ -166,20 +172,22 @@ LLMCOST_INLINE sglang_defaults sglang_defaults_of(const model& m, const sglang_o
     out.cuda_graph_max_bs = options.cuda_graph_max_bs > 0 ? options.cuda_graph_max_bs
                             : tensor_parallel_size >= 4   ? row.cuda_graph_max_bs_of_tp4
                                                           : row.cuda_graph_max_bs;
+    const std::int64_t chunk_of_rank = out.chunked_prefill_size / options.dp_attention_size;
     out.mem_fraction_static = options.mem_fraction_static;
-    if (out.mem_fraction_static > 0) return out;
-    if (options.version < device_reserve) {
-        out.mem_fraction_static = detail::fraction_of_ranks(device_mib, ranks);
+    if (out.mem_fraction_static > 0 || options.version < device_reserve) {
+        if (out.mem_fraction_static == 0) out.mem_fraction_static = detail::fraction_of_ranks(device_mib, ranks);
+        out.chunked_prefill_size = chunk_of_rank;
         return out;
     }
-    const double reserve =
-        options.version < step_reserve
-            ? detail::reserve_of_device(device_gib, static_cast<double>(ranks))
-            : detail::reserve_of_step(m, out, options.version, device_gib, ranks, pipeline_parallel_size > 1);
+    const double reserve = options.version < step_reserve
+                               ? detail::reserve_of_device(device_gib, static_cast<double>(ranks))
+                               : detail::reserve_of_step(m, out, options.version, device_gib, ranks,
+                                                         pipeline_parallel_size > 1, options.dp_attention_size);
     out.mem_fraction_static = std::max(0.0, detail::three_digits((device_mib - reserve) / device_mib));
     const model_config* const vision = detail::vision_encoder_of(m);
     if (vision != nullptr && options.version >= vision_reserve)
         out.mem_fraction_static *= detail::vision_factor(*vision, options);
+    out.chunked_prefill_size = chunk_of_rank;
     return out;
 }
 
@@ -226,6 +234,9 @@ LLMCOST_INLINE sglang_pool_layout::sglang_pool_layout(const model& shard, const 
         state_bytes_ += layer.state_bytes;
         if (layer.has_index_keys && has_8_bit_cache) token_bytes_ += detail::latent_scale_bytes(shard.config.mla);
     }
+    if (options_.max_running_requests > 0)
+        options_.max_running_requests =
+            std::max<std::int64_t>(1, options_.max_running_requests / options_.dp_attention_size);
 }
 
 LLMCOST_INLINE void sglang_pool_layout::add_compressed_layer(const compressed_attention& layer) {

@@ -60,7 +60,9 @@ LLMCOST_INLINE llama_cpp_options parse_llama_cpp_options(const arguments& args, 
     llama_cpp_options options;
     if (!profile.has_llama_cpp_buffers) {
         for (const option_spec& o : llama_cpp_option_specs)
-            if (args.has(o)) throw_usage(o.name, "supported only with --engine llama.cpp");
+            if (args.has(o) && !(std::string_view(o.name) == option::memory_draft_model.name &&
+                                 (profile.has_token_pools || profile.has_hybrid_cache_manager)))
+                throw_usage(o.name, "supported only with --engine llama.cpp");
         return options;
     }
     if (args.has(option::cache_dtype))

@@ -190,11 +190,13 @@ LLMCOST_INLINE std::string vllm_log(const memory_request& request, const workloa
 
 /// `each rank of tp 8, pp 2`.
 LLMCOST_INLINE std::string rank_label(const inference_sharding& s) {
-    std::string out = "each rank of tp " + std::to_string(s.parallel.tensor_parallel_size);
+    const std::int64_t replicas = s.has_dp_attention ? s.parallel.data_parallel_size : 1;
+    std::string out = "each rank of tp " + std::to_string(s.parallel.tensor_parallel_size * replicas);
     for (const auto& [label, size] : {std::pair{"pp", s.pipeline_parallel_size},
                                       {"dp", s.parallel.data_parallel_size},
                                       {"ep", s.parallel.expert_parallel_size}})
         if (size > 1) out.append(", ").append(label).append(" ").append(std::to_string(size));
+    if (s.has_dp_attention) out.append(", dp attention");
     return out;
 }
 
@@ -305,6 +307,8 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
     for (const option_spec& o : rank_options)
         if (args.has(o) && profile.has_llama_cpp_buffers)
             throw_usage(o.name, "not supported with --engine llama.cpp; use --tensor-split");
+    if (args.has(option::enable_dp_attention) && !profile.has_token_pools)
+        throw_usage(option::enable_dp_attention.name, "supported only with --engine sglang");
     const llama_cpp_options llama_cpp = parse_llama_cpp_options(args, profile);
     return {.profile = profile,
             .limit = limit,
@@ -312,6 +316,17 @@ LLMCOST_INLINE memory_request parse_memory_request(const arguments& args) {
             .sharding = {},
             .llama_cpp = llama_cpp,
             .overrides = parse_tensor_overrides(args, llama_cpp)};
+}
+
+/// The ranks of the draft model of vLLM or SGLang: as many tensor-parallel ranks as the target has. Throws: `usage`.
+LLMCOST_INLINE rank_memory draft_ranks_of(const memory_request& request, const workload& load) {
+    const parsed_model& draft = *request.draft_model;
+    const parallel_config parallel =
+        make_parallel_config(draft.subject, request.sharding.parallel.tensor_parallel_size);
+    if (parallel.world_size() > 1) require_valid_parallelism(draft.subject, parallel);
+    workload own_types = load;
+    own_types.weights = dtype::unspecified;
+    return ranks_of(draft.subject, draft.stored, own_types, request.profile, {.parallel = parallel});
 }
 
 LLMCOST_INLINE memory_response compute(const memory_request& request, const parsed_model& read, const workload& load) {
@@ -331,7 +346,8 @@ LLMCOST_INLINE memory_response compute(const memory_request& request, const pars
         }
         return response;
     }
-    const rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
+    rank_memory ranks = ranks_of(read.subject, read.stored, load, request.profile, request.sharding);
+    if (request.draft_model) ranks.add_draft_model(draft_ranks_of(request, load));
     response.stage = ranks.largest_stage(load);
     response.layers = ranks.layers(response.stage);
     response.memory = ranks.of_stage(load, response.stage);

@@ -28,8 +28,18 @@
 namespace llmcost::cli {
 
 LLMCOST_INLINE inference_sharding parse_sharding(const arguments& args, const model& m) {
-    const std::int64_t tp = args.number(option::tp, 1), dp = args.number(option::dp, 1),
-                       ep = args.number(option::ep, 1);
+    const bool has_dp_attention = args.has(option::enable_dp_attention);
+    const std::int64_t dp = args.number(option::dp, 1), ep = args.number(option::ep, 1);
+    std::int64_t tp = args.number(option::tp, 1);
+    if (has_dp_attention) {
+        if (dp == 1) throw_usage(option::enable_dp_attention.name, "requires --dp");
+        const model_config& c = m.config;
+        if (tp % dp != 0)
+            throw_usage(option::dp.name, std::to_string(dp) + " does not divide --tp, " + std::to_string(tp));
+        if (c.intermediate_size % tp != 0 || c.moe.shared_intermediate_size % tp != 0)
+            throw_usage(option::tp.name, quote(std::to_string(tp)) + ": does not divide the intermediate size");
+        tp /= dp;
+    }
     if (ep > 1 && m.config.moe.num_experts <= 1)
         throw_usage(option::ep.name, "not supported: this model has no routed experts");
     const parallel_config parallel = make_parallel_config(m, tp, dp, ep);
@@ -39,7 +49,7 @@ LLMCOST_INLINE inference_sharding parse_sharding(const arguments& args, const mo
     if (parallel.world_size() > 1) require_valid_parallelism(m, parallel);
     const std::int64_t num_stages = args.number(option::pp, 1);
     require_stages(option::pp.name, m, num_stages);
-    return {.parallel = parallel, .pipeline_parallel_size = num_stages};
+    return {.parallel = parallel, .pipeline_parallel_size = num_stages, .has_dp_attention = has_dp_attention};
 }
 
 LLMCOST_INLINE rank_memory ranks_of(const model& m, const stored_model_weights& stored, const workload& load,
