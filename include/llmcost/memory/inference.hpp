@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/analysis/layer_run.hpp>
@@ -16,6 +17,7 @@
 #include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/vllm_kernels.hpp>
+#include <llmcost/memory/window_pools.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 namespace llmcost {
@@ -52,6 +54,7 @@ struct engine_memory_profile {
     sglang_options sglang{};                  ///< options of the pools
     bool is_fraction_of_free_memory = false;  ///< the fraction applies to what weights and the profile run leave
     bool caches_all_tokens = false;  ///< layers with sliding windows store all tokens, unless an option sets windows
+    attention_window_pattern attention_windows{};  ///< windows of that option: each size has a pool
 };
 
 namespace detail {
@@ -126,8 +129,9 @@ struct kv_cache_capacity {
     count activation_bytes{};     ///< peak activations; part of `used_bytes`
     bool has_block_table = true;  ///< false: the engine has no blocks, or windows and states that are no blocks of it
     count request_bytes{};        ///< of a request of the length of the workload
-    std::int64_t max_num_seqs = max_input;  ///< requests that run at the same time: slots of states and indices
-    double memory_fraction = 1;             ///< of the device, before what is subtracted
+    std::int64_t max_num_seqs = max_input;    ///< requests that run at the same time: slots of states and indices
+    double memory_fraction = 1;               ///< of the device, before what is subtracted
+    std::vector<window_pool> window_pools{};  ///< one for each window size; `num_blocks` is that of the limiting pool
 };
 
 /// Memory of inference, in bytes, by component.

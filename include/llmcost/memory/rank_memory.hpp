@@ -14,6 +14,7 @@
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/rank_parameters.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
+#include <llmcost/memory/window_pools.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 // The memory of each rank of a model that an inference engine divides over devices.
@@ -100,7 +101,8 @@ public:
 
     /// Device memory that a step requires, with what the engine leaves unused next to the KV cache.
     ///
-    /// It is compared with `usable_bytes_of`. The pools of SGLang have their part of the device, a step has the rest:
+    /// It is compared with `usable_bytes_of`. Pools of windows have equal shares of the KV cache. The pools of SGLang
+    /// have their part of the device, a step has the rest:
     ///
     ///     static = (device − CUDA context) · mem_fraction_static
     ///     max(device − static + weights + tables + pools, static + CUDA context + activations).
@@ -146,6 +148,13 @@ private:
     /// Whether the engine is SGLang and its pools are described: not those of encoder-decoders and of models without
     /// attention.
     [[nodiscard]] bool has_token_pools(std::int64_t stage) const;
+    /// Whether an option of TensorRT-LLM sets attention windows.
+    [[nodiscard]] bool has_window_pools() const noexcept {
+        return engine_.attention_windows.size > 0 && shard_.config.encoder.num_hidden_layers == 0;
+    }
+    [[nodiscard]] window_pool_layout window_layout(const workload& load, std::int64_t stage) const;
+    /// Replaces the blocks of a KV cache by those of the pool that limits requests of the length of the workload.
+    void set_window_pools(const workload& load, kv_cache_capacity& capacity) const;
     [[nodiscard]] sglang_pool_layout pool_layout(const workload& load, std::int64_t stage) const;
 
     model shard_;

@@ -49,6 +49,11 @@ inline constexpr option_spec tokens_per_block{.name = "--tokens-per-block",
                                               .value = "N",
                                               .type = value_type::number,
                                               .help = "trtllm: tokens per block of the KV cache (default 32)"};
+inline constexpr option_spec max_attention_window{
+    .name = "--max-attention-window",
+    .value = "LIST",
+    .type = value_type::text,
+    .help = "trtllm: tokens that layers store, repeated over the layers: 512,512,32768 (default: all tokens)"};
 inline constexpr option_spec engine_memory{
     .name = "--engine-memory",
     .value = "SIZE",
@@ -87,7 +92,8 @@ inline constexpr std::array engine_memory_options{option::allocator,
                                                   option::memory_num_batched_tokens,
                                                   option::memory_num_seqs,
                                                   option::free_memory_fraction,
-                                                  option::tokens_per_block};
+                                                  option::tokens_per_block,
+                                                  option::max_attention_window};
 
 /// The options of an inference step that accept lists.
 inline constexpr std::array memory_lists{accepts_list(option::batch), accepts_list(option::memory_sequence),

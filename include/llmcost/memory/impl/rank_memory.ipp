@@ -24,6 +24,7 @@
 #include <llmcost/memory/kv_cache_layers.hpp>
 #include <llmcost/memory/rank_parameters.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
+#include <llmcost/memory/window_pools.hpp>
 #include <llmcost/model/model_spec.hpp>
 
 namespace llmcost {
@@ -153,6 +154,9 @@ LLMCOST_INLINE inference_memory rank_memory::of_stage(const workload& load, std:
             count(load.batch) *
             pool_layout(load, stage).request_bytes(load.past + load.sequence, engine_.max_num_batched_tokens);
     }
+    if (has_window_pools() && memory.kv_cache_bytes != count{})
+        memory.kv_cache_allocated_bytes =
+            count(load.batch) * window_layout(load, stage).request_bytes(load.past + load.sequence);
     return memory;
 }
 
@@ -186,6 +190,36 @@ LLMCOST_INLINE bool rank_memory::has_token_pools(std::int64_t stage) const {
     return layout.has_token_pool() || layout.has_window_pool();
 }
 
+LLMCOST_INLINE window_pool_layout rank_memory::window_layout(const workload& load, std::int64_t stage) const {
+    return {shard_,
+            load,
+            engine_.attention_windows,
+            engine_.block_size,
+            engine_.max_num_batched_tokens,
+            pool_layers(stage)};
+}
+
+LLMCOST_INLINE void rank_memory::set_window_pools(const workload& load, kv_cache_capacity& capacity) const {
+    const window_pool_layout layout = window_layout(load, capacity.stage);
+    const std::int64_t num_tokens = load.past + load.sequence, block_size = layout.block_size();
+    capacity.window_pools = layout.pools_in(capacity.bytes);
+    if (capacity.window_pools.empty()) return;
+    const auto requests_in = [&](const window_pool& p) {
+        return static_cast<double>(p.num_blocks) / static_cast<double>(layout.blocks_of_request(p, num_tokens));
+    };
+    const window_pool& limiting =
+        *std::min_element(capacity.window_pools.begin(), capacity.window_pools.end(),
+                          [&](const window_pool& a, const window_pool& b) { return requests_in(a) < requests_in(b); });
+    capacity.num_groups = static_cast<std::int64_t>(capacity.window_pools.size());
+    capacity.num_blocks = limiting.num_blocks;
+    capacity.num_tokens = limiting.num_blocks * block_size;
+    capacity.block_bytes = limiting.token_bytes * count(block_size);
+    capacity.blocks_of_request = blocks_of_all_tokens(block_size);
+    capacity.blocks_of_request.kinds.front().max_tokens = limiting.max_tokens;
+    capacity.max_concurrency = requests_in(limiting);
+    capacity.request_bytes = layout.request_bytes(num_tokens);
+}
+
 LLMCOST_INLINE sglang_pool_layout rank_memory::pool_layout(const workload& load, std::int64_t stage) const {
     sglang_pool_layout layout(shard_, load, engine_.sglang, pool_layers(stage));
     layout.add_draft_cache(stages_[static_cast<std::size_t>(stage)].draft_cache);
@@ -210,6 +244,12 @@ LLMCOST_INLINE double rank_memory::static_bytes(std::uint64_t device_bytes) cons
 LLMCOST_INLINE count rank_memory::reserved_bytes(const workload& load, const inference_memory& memory,
                                                  std::uint64_t device_bytes) const {
     const std::int64_t stage = largest_stage(load);
+    if (has_window_pools()) {
+        inference_memory in_pools = memory;
+        in_pools.kv_cache_allocated_bytes =
+            window_layout(load, stage).required_bytes(load.batch, load.past + load.sequence);
+        return reserved_bytes_of(in_pools, engine_);
+    }
     if (!has_token_pools(stage)) return reserved_bytes_of(memory, engine_);
     const count pools = pool_layout(load, stage)
                             .required_bytes(load.batch, load.past + load.sequence,
@@ -300,6 +340,7 @@ LLMCOST_INLINE maybe<kv_cache_capacity> rank_memory::capacity(const workload& lo
     capacity.stage = stage;
     capacity.activation_bytes = activations;
     capacity.has_block_table = has_block_table(s);
+    if (has_window_pools()) set_window_pools(load, capacity);
     return capacity;
 }
 

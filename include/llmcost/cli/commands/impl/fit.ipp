@@ -257,10 +257,11 @@ LLMCOST_INLINE fit_request parse_fit_request(const arguments& args) {
     request.profile = parse_engine_memory_profile(args);
     for (const option_spec& o : training_options)
         if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
-    for (const option_spec& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
-                                 option::cache_dtype, option::allocator, option::memory_engine_version,
-                                 option::utilization, option::engine_memory, option::memory_num_batched_tokens,
-                                 option::memory_num_seqs, option::free_memory_fraction, option::tokens_per_block})
+    for (const option_spec& o :
+         {option::past, option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
+          option::allocator, option::memory_engine_version, option::utilization, option::engine_memory,
+          option::memory_num_batched_tokens, option::memory_num_seqs, option::free_memory_fraction,
+          option::tokens_per_block, option::max_attention_window})
         if (request.is_training && args.has(o)) throw_usage(o.name, "cannot be combined with --training");
     if (request.is_training && args.has(option::fit_devices))
         throw_usage("--devices", "cannot be combined with --training; use --shards");

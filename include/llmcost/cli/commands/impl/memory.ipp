@@ -54,6 +54,20 @@
 
 namespace llmcost::cli::detail {
 
+/// Parses `512,512,32768`. Throws: `usage` for a number below 1, or for more windows than a pattern has.
+[[nodiscard]] LLMCOST_INLINE attention_window_pattern parse_attention_windows(std::string_view text) {
+    const option_spec& o = option::max_attention_window;
+    attention_window_pattern pattern;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (pattern.size == attention_window_pattern::max_size)
+            throw_usage(o.name, "expected at most " + std::to_string(attention_window_pattern::max_size) + " windows");
+        pattern.windows[pattern.size++] = parse_integer(o.name, text.substr(begin, end - begin), 1);
+        begin = end + 1;
+    }
+    return pattern;
+}
+
 LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments& args) {
     const std::string_view name = args.text(option::allocator, "vllm");
     const engine_memory_profile* const known = find_engine_memory_profile(name);
@@ -84,11 +98,13 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
     out.max_num_batched_tokens = args.number(option::memory_num_batched_tokens, out.max_num_batched_tokens);
     if (out.max_num_seqs > 0) out.max_num_seqs = args.number(option::memory_num_seqs, out.max_num_seqs);
     out.gpu_memory_utilization = args.real(option::utilization, out.gpu_memory_utilization, 1e-3, 1);
-    for (const option_spec& o : {option::free_memory_fraction, option::tokens_per_block})
+    for (const option_spec& o : {option::free_memory_fraction, option::tokens_per_block, option::max_attention_window})
         if (args.has(o) && !out.is_fraction_of_free_memory) throw_usage(o.name, "supported only with --engine trtllm");
     if (out.is_fraction_of_free_memory)
         out.gpu_memory_utilization = args.real(option::free_memory_fraction, out.gpu_memory_utilization, 1e-3, 1);
     if (args.has(option::tokens_per_block)) out.block_size = args.number(option::tokens_per_block, out.block_size);
+    if (args.has(option::max_attention_window))
+        out.attention_windows = parse_attention_windows(args.text(option::max_attention_window));
     if (!args.has(option::engine_memory)) return out;
     out.runtime_bytes = read_bytes(option::engine_memory.name, args.text(option::engine_memory));
     out.is_from_log = true;
@@ -188,6 +204,18 @@ LLMCOST_INLINE std::string vllm_log(const memory_request& request, const workloa
            " tokens per request: " + formatted("%.2f", capacity.max_concurrency) + "x\n";
 }
 
+/// The pools of windows as the log of TensorRT-LLM lists them; empty without windows.
+///
+/// Source: tensorrt_llm/_torch/pyexecutor/resource_manager.py, `calculate_max_num_blocks_for_vswa`.
+LLMCOST_INLINE std::string window_pool_log(const memory_response& response) {
+    if (!response.capacity || response.capacity->window_pools.empty()) return {};
+    std::string text = "\n";
+    for (const window_pool& p : response.capacity->window_pools)
+        text += "  Window size = " + std::to_string(p.window) + ", primary_blocks: " + std::to_string(p.num_blocks) +
+                ", secondary_blocks: 0\n";
+    return text;
+}
+
 /// `each rank of tp 8, pp 2`.
 LLMCOST_INLINE std::string rank_label(const inference_sharding& s) {
     const std::int64_t replicas = s.has_dp_attention ? s.parallel.data_parallel_size : 1;
@@ -237,7 +265,7 @@ LLMCOST_INLINE std::string memory_page(const memory_request& request, const pars
     if (!response.llama_cpp.devices.empty()) out += '\n' + llama_cpp_log(response.llama_cpp);
     if (response.pools)
         out += '\n' + sglang_log(m, *response.pools, response.pool_defaults, read.subject.config.context_length());
-    out += vllm_log(request, load, response);
+    out += vllm_log(request, load, response) + window_pool_log(response);
     if (response.max_gpu_layers)
         out += "\nLargest --gpu-layers that fits: " + std::to_string(*response.max_gpu_layers) + " of " +
                std::to_string(read.subject.config.num_hidden_layers + 1) + '\n';
@@ -275,8 +303,9 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
                                   {"cache_blocks", count(cache->num_blocks)},
                                   {"cache_tokens", count(cache->num_tokens)}}) {
         json.key(name);
-        const bool is_undefined = !cache || (name == std::string_view("cache_blocks") && response.pools &&
-                                             response.pools->swa_num_tokens > 0);  // two pools of blocks
+        const bool has_several_pools =
+            (response.pools && response.pools->swa_num_tokens > 0) || (cache && cache->window_pools.size() > 1);
+        const bool is_undefined = !cache || (name == std::string_view("cache_blocks") && has_several_pools);
         is_undefined ? json.null() : json.value(n);
     }
     json.key("cache_concurrency");
@@ -284,6 +313,16 @@ LLMCOST_INLINE std::string memory_json(const memory_request& request, const pars
     if (!response.llama_cpp.devices.empty()) write_llama_cpp_buffers(json, response.llama_cpp);
     if (response.max_gpu_layers) json.member("max_gpu_layers", *response.max_gpu_layers);
     if (response.pools) write_sglang_pools(json, *response.pools, response.pool_defaults);
+    if (cache && !cache->window_pools.empty()) {
+        json.key("window_pools").array();
+        for (const window_pool& p : cache->window_pools)
+            json.object()
+                .member("window", p.window)
+                .member("blocks", p.num_blocks)
+                .member("token_bytes", p.token_bytes)
+                .end_object();
+        json.end_array();
+    }
     write_memory_fit(json, request.limit, response.limited_bytes());
     json.end_object();
     return json.text() + "\n";
