@@ -68,6 +68,7 @@ struct torch_kernel {
     step_phase phase = step_phase::forward;
     dtype type = dtype::float32;  ///< of the result; of products the type of the operands
     std::int32_t node = -1;       ///< index in `tape::nodes`; -1: the optimizer
+    std::int32_t operation = -1;  ///< index in the operations of `graph_of`, then those of the loss; -1: the optimizer
     std::uint64_t bytes_read = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t flops = 0;  ///< of products, convolutions and attention
@@ -76,6 +77,7 @@ struct torch_kernel {
     bool is_transposed_a = false, is_transposed_b = false;  ///< operands of products, stored by columns
     bool is_causal = false;                                 ///< of attention
     bool is_accumulation = false;                           ///< adds a gradient to that of an earlier pass
+    bool is_continuation = false;                           ///< a further kernel of the operator's previous call
     std::int64_t num_repetitions = 1;                       ///< launches: time steps of a loop
     std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
     std::int64_t window = 1;                                ///< positions of the window of a convolution

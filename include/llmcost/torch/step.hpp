@@ -58,6 +58,9 @@ struct timed_torch_kernel {
 struct torch_step {
     torch_phase_cost phases[num_step_phases]{};
     std::vector<timed_torch_kernel> kernels{};  ///< in the order of their first launch
+    /// device seconds by operation, in the order of `graph_of`, followed by the operations of the loss
+    std::vector<double> forward_seconds{};
+    std::vector<double> backward_seconds{};  ///< with recomputation
     double device_seconds = 0;
     double host_seconds = 0;  ///< to issue all kernels; 0 in a CUDA graph
     double lower = 0;         ///< interval of `seconds`
@@ -71,6 +74,13 @@ struct torch_step {
     [[nodiscard]] const torch_phase_cost& phase(step_phase p) const noexcept {
         return phases[static_cast<std::size_t>(p)];
     }
+    [[nodiscard]] double num_launches() const noexcept {
+        double launches = 0;
+        for (const torch_phase_cost& p : phases) launches += p.launches;
+        return launches;
+    }
+    /// Device seconds of the loss, forward and backward, of a graph with `num_operations` operations.
+    [[nodiscard]] double loss_seconds(std::size_t num_operations) const noexcept;
 };
 
 /// The time of a training step. With gradient accumulation, forward and backward are repeated.

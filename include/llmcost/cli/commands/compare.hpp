@@ -17,6 +17,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
 #include <llmcost/cli/commands/memory.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/pages/compare_page.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
@@ -43,9 +44,12 @@ public:
 
 private:
     void select_metrics(const request& q);
+    [[nodiscard]] bool is_torch() const { return args_.text(option::allocator) == torch_engine_name; }
     [[nodiscard]] std::string make_workload_label(const std::vector<std::string>& values) const;
-    std::vector<std::optional<count>> values_of(const request& q, const parsed_model& read);
-    static constexpr std::string_view per_token = "cache_bytes_per_token", total_memory = "memory_bytes";
+    std::vector<std::optional<count>> values_of(const request& q, const parsed_model& read,
+                                                const arguments& combination_args);
+    static constexpr std::string_view per_token = "cache_bytes_per_token", total_memory = "memory_bytes",
+                                      device_time = "device_nanoseconds", host_time = "host_nanoseconds";
 
     const workload_sweep& work_;
     const arguments& args_;
@@ -69,7 +73,16 @@ inline constexpr std::array compare_options = concatenate(
     with_section("Workload",
                  concatenate(swept_options, std::array{option::ragged_batch, option::logits, option::attention})),
     with_section("Multimodal inputs", multimodal_options),
-    with_section("Hardware and engine", std::array{option::allocator}),
+    with_section(
+        "Hardware and engine",
+        std::array{with_help(option::allocator,
+                             "engine whose memory management is used: vllm, sglang, trtllm, transformers, "
+                             "pytorch or none (default vllm; pytorch for models without tokens); torch: memory "
+                             "and times of PyTorch on --device"),
+                   with_help(option::device,
+                             "device of --engine torch: a name from llmcost devices, or a "
+                             "datasheet file"),
+                   option::torch_execution, option::torch_host, option::precision, option::implementation}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::format, option::plot}), help_option);

@@ -12,10 +12,13 @@
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/graph_devices.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/graph/module_graph.hpp>
 #include <llmcost/graph/pass_graph.hpp>
 #include <llmcost/graph/split.hpp>
@@ -69,7 +72,9 @@ struct graph_request {
     operator_graph graph{};
     node_graph parts{};
     std::optional<graph_device> device{};
-    double link = 0;  ///< bandwidth of the first link in bytes per second; 0: unknown
+    std::optional<deployment> torch{};  ///< of `--engine torch`
+    timed_operations timed{};           ///< times of `torch`
+    double link = 0;                    ///< bandwidth of the first link in bytes per second; 0: unknown
     std::optional<split_request> split_options{};
     graph_split split{};
     std::vector<pipeline_device> holds{};
@@ -91,8 +96,16 @@ inline constexpr std::array graph_options = concatenate(
     with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::train_graph}),
     with_section("Parallelism", std::array{option::tp, option::split, option::stages, option::link}),
     with_section("Hardware and engine",
-                 std::array{option::device, option::engine, option::calibration, option::execution}),
-    with_section("Precision", std::array{option::linear_dtype}),
+                 std::array{option::device,
+                            with_help(option::engine,
+                                      "trtllm, vllm or sglang: of --format chrome and chakra; torch: times of PyTorch, "
+                                      "as llmcost latency"),
+                            option::calibration,
+                            with_help(option::execution,
+                                      "graph: fused kernels in a CUDA graph; stream: fused, launched one by one; "
+                                      "eager: not fused (default graph; torch: eager)"),
+                            option::torch_host}),
+    with_section("Precision", std::array{option::linear_dtype, option::precision, option::implementation}),
     with_section("Output", std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out}),
     help_option);
 

@@ -103,16 +103,23 @@ struct requested_rows {
 [[nodiscard]] command_output run_ops(const arguments& args, const program& io);
 
 inline constexpr std::array ops_options =
-    concatenate(pass_options, with_section("Training", std::array{option::backward}),
+    concatenate(pass_options,
+                with_section("Training", std::array{option::backward,
+                                                    with_help(option::training,
+                                                              "of --engine torch: a training step, with its loss and "
+                                                              "optimizer"),
+                                                    option::optimizer}),
                 with_section("Output", std::array{option::bookkeeping, option::expand, option::group, option::sort,
                                                   option::filter, option::largest, option::format}),
                 help_option);
 
-inline constexpr std::array<command_example, 3> ops_examples{{
+inline constexpr std::array<command_example, 4> ops_examples{{
     {"llmcost ops --model openai-community/gpt2 --batch 4", "one row per operation; equal layers are combined"},
     {"llmcost ops --model Qwen/Qwen3-8B --device h200 --sort time --top 10", "the ten slowest operations"},
     {"llmcost ops --model Qwen/Qwen3-8B --backward --group kind --sort kept",
      "bytes saved for backward, by operation type"},
+    {"llmcost ops --model Qwen/Qwen3-0.6B --device h200 --engine torch --training --sort time --top 20",
+     "the slowest operators of a training step, as PyTorch's profiler lists them"},
 }};
 
 inline constexpr command ops_command{
@@ -121,7 +128,8 @@ inline constexpr command ops_command{
     .usage = "(--model NAME | --config FILE) [options]",
     .description =
         "Computes the operations of a forward pass as the reference implementation executes them: shapes,\n"
-        "FLOPs, bytes and arithmetic intensity. With --device, estimates the time of each operation.\n",
+        "FLOPs, bytes and arithmetic intensity. With --device, estimates the time of each operation.\n"
+        "With --engine torch, lists the ATen operators as PyTorch's profiler does.\n",
     .options = ops_options,
     .run = run_ops,
     .examples = ops_examples};

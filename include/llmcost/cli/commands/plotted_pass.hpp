@@ -10,6 +10,7 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/custom/custom_model.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/graph/operator_table.hpp>
@@ -39,7 +40,8 @@ inline constexpr std::array pass_options =
                 with_section("Workload", std::array{option::batch, option::sequence, option::past,
                                                     option::encoder_sequence, option::logits, option::attention}),
                 with_section("Multimodal inputs", multimodal_options),
-                with_section("Hardware and engine", std::array{option::timed_on, option::calibration}),
+                with_section("Hardware and engine",
+                             concatenate(std::array{option::timed_on, option::calibration}, torch_pass_options)),
                 with_section("Precision", std::array{option::dtype, option::activation_dtype, option::cache_dtype}));
 
 /// The graph of a pass of a model.
@@ -51,12 +53,13 @@ struct drawn_pass {
     operator_graph graph{};
     const device* target_device = nullptr;  ///< null: not timed
     std::string on_title{};
-    operator_times times{};
+    timed_operations timed{};
     std::shared_ptr<kernel_library> kernels{};
 
-    [[nodiscard]] seconds_of_operations seconds() const { return {times.forward, times.backward}; }
+    [[nodiscard]] const operator_times& times() const noexcept { return timed.times; }
+    [[nodiscard]] seconds_of_operations seconds() const { return timed.seconds(); }
     /// The time of the pass: the sum of the kernels, or the host time if that is longer.
-    [[nodiscard]] double step_seconds() const { return std::max(times.device_seconds, times.host_seconds); }
+    [[nodiscard]] double step_seconds() const { return std::max(times().device_seconds, times().host_seconds); }
 };
 
 /// Builds the graph of the pass of a command line, or of a training step. Throws: `usage`.
@@ -65,7 +68,7 @@ struct drawn_pass {
 /// `gpt2, 1 x 1,024 tokens, float32`, and the device of the times.
 [[nodiscard]] std::string title_of(const drawn_pass& d);
 
-/// Writes the workload and the time of the pass.
+/// Writes the workload, the engine and the time of the pass.
 void write_pass(json_writer& json, const drawn_pass& d);
 
 /// The shortest text that parses to this number.

@@ -11,6 +11,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/report_data.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/train.hpp>
 
 // `llmcost report`: an HTML page of a model and a workload, and its charts as files.
@@ -25,7 +26,14 @@ inline constexpr std::array report_options = concatenate(
                  concatenate(report_lists, std::array{option::encoder_sequence, option::logits, option::attention})),
     with_section("Multimodal inputs", multimodal_options), with_section("Training", std::array{option::with_step}),
     without_first_section(training_options),
-    with_section("Hardware and engine", std::array{option::reported_on, option::calibration, option::allocator}),
+    with_section(
+        "Hardware and engine",
+        std::array{option::reported_on, option::calibration,
+                   with_help(option::allocator,
+                             "engine whose memory management is used: vllm, sglang, trtllm, transformers, "
+                             "pytorch or none (default vllm; pytorch for models without tokens); torch: memory "
+                             "and times of PyTorch"),
+                   option::torch_execution, option::torch_host}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::html, option::svg}), help_option);

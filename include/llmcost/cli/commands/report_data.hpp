@@ -30,6 +30,7 @@
 #include <llmcost/graph/pass_graph.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/step.hpp>
 
 // The data of `llmcost report`, computed by the analyses of other commands.
 namespace llmcost::cli {
@@ -68,7 +69,8 @@ struct reported_pass {
     operator_graph graph{};
     graph_device device{};
     seconds_of_operations seconds{};
-    std::string problem{};  ///< why there are no times; empty: there are
+    std::optional<torch_step> torch{};  ///< of `--engine torch`
+    std::string problem{};              ///< why there are no times; empty: there are
 
     [[nodiscard]] bool timed() const noexcept { return device.target_device != nullptr; }
     [[nodiscard]] std::string device_title() const { return printable(device.target_device->title); }

@@ -13,6 +13,7 @@
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
+#include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/step.hpp>
 
 // The time of a step of an eager PyTorch program, for `llmcost latency --engine torch` and `llmcost train`.
@@ -37,6 +38,9 @@ std::string torch_operator_table(const torch_step& step);
 
 /// The kernels of a step with their operands.
 table torch_kernel_table(const torch_step& step);
+
+/// Writes `"operands"`: the sizes of each operand.
+void write_operands(json_writer& json, const torch_kernel& k);
 
 /// Writes `"device_seconds"`, `"host_seconds"`, `"launches"` and `"kernels"`.
 void write_torch_step(json_writer& json, const torch_step& step);

@@ -28,6 +28,10 @@ struct compared_figure {
     std::string name;
     const metric* metric_definition = nullptr;  ///< null if the figure is not a metric
     bool bytes = false;
+    bool is_nanoseconds = false;
+
+    /// A value with its unit.
+    [[nodiscard]] std::string text(count value) const;
 };
 
 /// The figures of one model at one workload; a figure that the model does not have is empty.

@@ -171,6 +171,7 @@ LLMCOST_INLINE std::vector<torch_kernel> convolution_kernels(const tape_operands
         if (converts_weight && result == convolution_result::weight_gradient) kernels.push_back(weight);
     }
     for (torch_kernel& k : kernels) {
+        k.is_continuation = &k != kernels.data();
         k.type = operands.output.type;
         for (const tensor& v : operands.inputs) {
             if (k.num_operands == 3) break;

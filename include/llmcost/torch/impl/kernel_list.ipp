@@ -76,6 +76,19 @@ LLMCOST_INLINE void set_channels(torch_kernel& k, const tensor& v, bool is_insta
     return kernels_of(n.kind).name;
 }
 
+/// Sets the operation of each kernel. Nodes of a `torch.autograd.Function` belong to the operation before them.
+LLMCOST_INLINE void set_operations(const tape& pass, std::vector<torch_kernel>& kernels) {
+    std::vector<std::int32_t> operations;
+    operations.reserve(pass.nodes.size());
+    std::int32_t num_operations = 0;
+    for (const tape_node& n : pass.nodes) {
+        if (!n.is_autograd_function) ++num_operations;
+        operations.push_back(std::max(num_operations - 1, 0));
+    }
+    for (torch_kernel& k : kernels)
+        if (k.node >= 0) k.operation = operations[static_cast<std::size_t>(k.node)];
+}
+
 }  // namespace llmcost::detail
 
 namespace llmcost {
@@ -454,6 +467,7 @@ LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const 
     const recorded_training recorded = record_training(m, load, std::move(plan), true);
     kernel_listener listener(recorded.pass, recorded.plan.schedule);
     (void)replay_training(recorded.pass, recorded.plan.schedule, &listener);
+    detail::set_operations(recorded.pass, listener.kernels);
     return std::move(listener.kernels);
 }
 
@@ -467,6 +481,7 @@ LLMCOST_INLINE std::vector<torch_kernel> forward_kernels(const model& m, const w
     const training_schedule schedule;
     kernel_listener listener(pass, schedule, true);
     for (std::size_t i = 0; i < pass.nodes.size(); ++i) listener.on_forward(static_cast<std::int32_t>(i), false);
+    detail::set_operations(pass, listener.kernels);
     return std::move(listener.kernels);
 }
 

@@ -33,7 +33,7 @@ namespace llmcost::detail {
          {static_cast<std::int64_t>(k.kind), static_cast<std::int64_t>(k.phase), static_cast<std::int64_t>(k.type),
           static_cast<std::int64_t>(k.bytes_read), static_cast<std::int64_t>(k.bytes_written), k.batch, k.rows,
           k.columns, k.inner, static_cast<std::int64_t>(k.is_transposed_a),
-          static_cast<std::int64_t>(k.is_transposed_b)})
+          static_cast<std::int64_t>(k.is_transposed_b), static_cast<std::int64_t>(k.is_continuation)})
         append(n);
     for (int i = 0; i < k.num_operands; ++i)
         for (int j = 0; j < k.operands[i].rank; ++j) append(k.operands[i].size[j]);
@@ -47,6 +47,12 @@ struct relative_bounds {
 inline constexpr relative_bounds training_device_bounds{.lower = 0.90, .upper = 1.12};
 inline constexpr relative_bounds forward_device_bounds{.lower = 0.90, .upper = 1.25};
 inline constexpr relative_bounds host_bounds{.lower = 0.6, .upper = 1.6};
+
+LLMCOST_INLINE void add_seconds(std::vector<double>& seconds_of_operations, std::int32_t operation, double seconds) {
+    const auto i = static_cast<std::size_t>(operation);
+    if (i >= seconds_of_operations.size()) seconds_of_operations.resize(i + 1);
+    seconds_of_operations[i] += seconds;
+}
 
 /// Merges equal kernels and adds their times.
 [[nodiscard]] LLMCOST_INLINE torch_step timed_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
@@ -67,6 +73,9 @@ inline constexpr relative_bounds host_bounds{.lower = 0.6, .upper = 1.6};
         phase.bytes += times * static_cast<double>(k.bytes());
         phase.launches += times;
         step.device_seconds += times * row.seconds;
+        if (k.operation >= 0)
+            add_seconds(k.phase == step_phase::forward ? step.forward_seconds : step.backward_seconds, k.operation,
+                        times * row.seconds);
         step.host_seconds += times * host_microseconds * 1e-6;
     }
     step.lower = std::max(step.device_seconds * device_bounds.lower, step.host_seconds * host_bounds.lower);
@@ -77,6 +86,13 @@ inline constexpr relative_bounds host_bounds{.lower = 0.6, .upper = 1.6};
 }  // namespace llmcost::detail
 
 namespace llmcost {
+
+LLMCOST_INLINE double torch_step::loss_seconds(std::size_t num_operations) const noexcept {
+    double seconds = 0;
+    for (const std::vector<double>* const operations : {&forward_seconds, &backward_seconds})
+        for (std::size_t i = num_operations; i < operations->size(); ++i) seconds += (*operations)[i];
+    return seconds;
+}
 
 LLMCOST_INLINE torch_step time_training_step(const model& m, const workload& load, const training_plan& plan,
                                              const device& device, double host_microseconds) {

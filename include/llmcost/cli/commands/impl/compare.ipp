@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -31,12 +32,14 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/shell.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/pages/compare_page.hpp>
 #include <llmcost/cli/pages/model_table.hpp>
 #include <llmcost/cli/pages/response.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
 #include <llmcost/cli/request/model_name.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/parse_deployment.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -87,7 +90,7 @@ LLMCOST_INLINE void comparing::add(const parsed_model& read) {
             for (const workload_column* c : columns_of_workload(args_, work_, true))
                 one.workload.push_back(c->format_value(q, combination_args));
             one.workload_label = make_workload_label(one.workload);
-            one.values = values_of(q, read);
+            one.values = values_of(q, read, combination_args);
             out.works.push_back(std::move(one));
         }
         models_.push_back(std::move(out));
@@ -118,6 +121,9 @@ LLMCOST_INLINE void comparing::select_metrics(const request& q) {
     if (!q.metrics.empty()) return;
     add(per_token, nullptr, true);
     add(total_memory, nullptr, true);
+    if (!is_torch()) return;
+    for (const std::string_view name : {device_time, host_time})
+        figures_.push_back({.name = std::string(name), .is_nanoseconds = true});
 }
 
 LLMCOST_INLINE std::string comparing::make_workload_label(const std::vector<std::string>& values) const {
@@ -129,24 +135,33 @@ LLMCOST_INLINE std::string comparing::make_workload_label(const std::vector<std:
     return out;
 }
 
-LLMCOST_INLINE std::vector<std::optional<count>> comparing::values_of(const request& q, const parsed_model& read) {
+LLMCOST_INLINE std::vector<std::optional<count>> comparing::values_of(const request& q, const parsed_model& read,
+                                                                      const arguments& combination_args) {
     std::vector<const metric*> list;
     for (const compared_figure& f : figures_)
         if (f.metric_definition != nullptr && f.name != "saved_bytes") list.push_back(f.metric_definition);
     const model_metrics f = compute_scope(q, list).total.front();
     const bool works = !q.metrics.scope || q.metrics.scope->kind != scope_kind::parameter;
+    const bool is_forward_pass = q.workload.kind == workload_kind::forward_pass;
+    std::optional<torch_step> step;
+    if (is_torch() && is_forward_pass && q.metrics.empty())
+        step = time_torch_pass(combination_args, deployment_of(combination_args, read, io_), q.workload.base_workload);
     std::vector<std::optional<count>> out;
     for (const compared_figure& figure : figures_) {
         std::optional<count>& value = out.emplace_back();
-        const bool pass = q.workload.kind == workload_kind::forward_pass;
-        if (figure.name == "saved_bytes") {
-            if (pass && q.workload.base_workload.past == 0)
+        if (figure.is_nanoseconds) {
+            const auto nanoseconds = [](double seconds) {
+                return count(static_cast<std::uint64_t>(1e9 * seconds + 0.5));
+            };
+            if (step) value = nanoseconds(figure.name == device_time ? step->device_seconds : step->host_seconds);
+        } else if (figure.name == "saved_bytes") {
+            if (is_forward_pass && q.workload.base_workload.past == 0)
                 value = compute_scope(q, {figure.metric_definition}).total.front().saved_bytes;
         } else if (figure.metric_definition != nullptr) {
             if (works || is_parameter_metric(*figure.metric_definition)) value = figure.metric_definition->value_of(f);
         } else if (figure.name == per_token) {
             value = cache_bytes_per_token(q.model, q.workload.base_workload);
-        } else if (pass) {
+        } else if (is_forward_pass) {
             workload load = q.workload.base_workload;
             load.head = logits::last;
             value = ranks_of(q.model, read.stored, load, profile_for_model(engine_memory_, args_, q.model, load))
@@ -169,6 +184,13 @@ LLMCOST_INLINE command_output run_compare(const arguments& typed, const program&
                !(names > 1 && detail::is_misspelled_query_term(args.positional()[names], io)))
             ++names;
     args.require_positional(option::model, names);
+    if (args.text(option::allocator) == torch_engine_name) {
+        if (!args.has(option::device)) throw_usage("--engine", "torch requires --device");
+    } else {
+        for (const option_spec& o :
+             {option::device, option::torch_execution, option::torch_host, option::precision, option::implementation})
+            if (args.has(o)) throw_usage(o.name, "requires --engine torch");
+    }
     const workload_sweep work(args, swept_options);
     (void)parse_workload(work.at(0));
     check_plot(args, true, {});

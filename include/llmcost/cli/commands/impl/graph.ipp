@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
@@ -26,8 +27,11 @@
 #include <llmcost/cli/commands/graph_page.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
+#include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/parse_deployment.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/graph/backward_graph.hpp>
@@ -77,18 +81,36 @@ LLMCOST_INLINE workload graph_workload(const arguments& args) {
 }
 
 /// The time of each operation. A backward operation has the backward time of its forward operation.
-LLMCOST_INLINE std::vector<double> graph_seconds(const graph_request& q) {
+///
+/// The time of a backward that is no operation of the graph belongs to the forward operation.
+[[nodiscard]] LLMCOST_INLINE std::vector<double> seconds_in_graph(const operator_graph& graph,
+                                                                  const operator_times& times) {
+    std::vector<double> seconds = times.forward, backward = times.backward;
+    for (std::size_t i = seconds.size(); i < graph.operations.size(); ++i) {
+        const std::int32_t forward_index = graph.operations[i].backward_of;
+        seconds.push_back(forward_index < 0 ? 0 : std::exchange(at_place(backward, forward_index), 0));
+    }
+    for (std::size_t i = 0; i < backward.size(); ++i) seconds[i] += backward[i];
+    return seconds;
+}
+
+/// The number of forward operations, which precede those of backward.
+[[nodiscard]] LLMCOST_INLINE std::size_t num_forward_operations(const operator_graph& graph) {
+    std::size_t n = 0;
+    while (n < graph.operations.size() && graph.operations[n].pass == graph_pass::forward) ++n;
+    return n;
+}
+
+LLMCOST_INLINE std::vector<double> graph_seconds(graph_request& q, const arguments& args) {
     const model& m = q.read.subject;
+    if (q.torch) {
+        q.timed = time_torch_operations(args, *q.torch, q.load, num_forward_operations(q.graph));
+        return seconds_in_graph(q.graph, q.timed.times);
+    }
     if (!q.load.training)
         return operation_seconds(m, q.load, q.device->execution_config, *q.device->target_device, *q.device->kernels);
-    const operator_times times =
-        operator_times_of(m, q.load, q.device->execution_config, *q.device->target_device, *q.device->kernels);
-    std::vector<double> seconds = times.forward;
-    for (std::size_t i = seconds.size(); i < q.graph.operations.size(); ++i) {
-        const std::int32_t forward_index = q.graph.operations[i].backward_of;
-        seconds.push_back(forward_index < 0 ? 0 : at_place(times.backward, forward_index));
-    }
-    return seconds;
+    return seconds_in_graph(q.graph, operator_times_of(m, q.load, q.device->execution_config, *q.device->target_device,
+                                                       *q.device->kernels));
 }
 
 /// The graph at another level, with the times of its nodes.
@@ -106,6 +128,10 @@ LLMCOST_INLINE std::string graph_json(const graph_request& q, bool with_cuts) {
     json.object().member("model", q.read.found.name_of_model.name).member("batch", q.load.batch);
     json.member("sequence", q.load.sequence).member("past", q.load.past).key("device");
     q.device ? json.value(std::string_view(q.device->target_device->names[0])) : json.null();
+    if (q.torch) {
+        json.member("engine", torch_engine_name).member("device_seconds", q.timed.times.device_seconds);
+        json.member("loss_seconds", q.timed.loss_seconds).member("optimizer_seconds", q.timed.optimizer_seconds);
+    }
     write_statistics(json, q.parts);
     write_nodes(json, q.graph, q.parts, q.link);
     if (with_cuts) write_cuts(json, q.graph, q.parts);
@@ -114,7 +140,8 @@ LLMCOST_INLINE std::string graph_json(const graph_request& q, bool with_cuts) {
 }
 
 LLMCOST_INLINE std::string graph_page(const graph_request& q, bool with_cuts) {
-    std::string out = q.title() + '\n' + format_statistics(q.parts) + '\n' + format_nodes(q.parts);
+    std::string out = q.title() + '\n' + (q.torch ? torch_method_line(*q.timed.torch) : std::string()) +
+                      format_statistics(q.parts) + '\n' + format_nodes(q.parts);
     if (with_cuts) out += '\n' + format_cuts(q.graph, q.parts, q.link);
     if (q.split_options) out += '\n' + format_split(q.parts, q.split, q.split_options->names, q.holds);
     return out;
@@ -186,12 +213,14 @@ LLMCOST_INLINE std::vector<trace_node> traces_of_step(const deployment& p, const
 /// Parses the command line and builds the graph. Throws: `usage`.
 LLMCOST_INLINE graph_request read_graph(const arguments& args, const program& io) {
     graph_request q{io.read(args, io)};
+    if (args.text(option::engine) == torch_engine_name) q.torch = deployment_of(args, q.read, io);
     q.load = graph_workload(args);
     complete_workload(q.read.subject, args, q.load);
     workload_request work;
     work.base_workload = q.load;
     require_supported_workload(q.read.subject, args, work);
     check_workload(q.read.subject, work);
+    if (q.torch) complete_torch_graph_workload(args, *q.torch, q.load);
     q.graph = q.load.training ? training_graph_of(q.read.subject, q.load) : graph_of(q.read.subject, q.load);
     graph_granularity grain{static_cast<graph_level>(args.choice(option::level))};
     if (args.has(option::part_depth)) {
@@ -229,6 +258,16 @@ LLMCOST_INLINE bool is_kernel_timeline(const arguments& args, graph_format forma
 
 /// Throws: `usage` for options that conflict with each other or with the format.
 LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format format) {
+    const bool is_torch = args.text(option::engine) == torch_engine_name;
+    if (is_torch) {
+        if (is_kernel_timeline(args, format) || format == graph_format::chakra)
+            throw_usage("--format", "chrome and chakra are not supported with --engine torch");
+        if (!args.has(option::device)) throw_usage("--engine", "torch requires --device");
+        for (const option_spec& o : {option::split, option::stages})
+            if (args.has(o)) throw_usage(o.name, "cannot be combined with --engine torch");
+    }
+    for (const option_spec& o : {option::torch_host, option::precision, option::implementation})
+        if (!is_torch && args.has(o)) throw_usage(o.name, "requires --engine torch");
     const bool splits = args.has(option::split) || args.has(option::stages), cuts = args.has(option::cuts);
     if (format == graph_format::chakra && args.text(option::out).empty())
         throw_usage("--out", "required with --format chakra, which writes FILE.0.et, FILE.1.et ...");
@@ -247,7 +286,8 @@ LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format fo
         for (const option_spec& o : {option::cuts, option::split, option::stages})
             if (args.has(o)) throw_usage(o.name, "cannot be combined with --backward");
     for (const option_spec& o : {option::engine, option::execution, option::tp})
-        if (args.has(o)) throw_usage(o.name, "requires a timeline of kernels (--format chrome, or chakra with --tp)");
+        if (args.has(o) && (!is_torch || o.is(option::tp)))
+            throw_usage(o.name, "requires a timeline of kernels (--format chrome, or chakra with --tp)");
     if (cuts && format != graph_format::text && format != graph_format::json)
         throw_usage("--cuts", "requires --format text or json");
     if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
@@ -322,8 +362,9 @@ LLMCOST_INLINE command_output run_graph(const arguments& args, const program& io
     }
     std::vector<double> seconds;
     if (args.has(option::device)) {
-        q.device = graph_device_of("--device", args.text(option::device), args, graph_types(args, q.read));
-        seconds = detail::graph_seconds(q);
+        q.device = q.torch ? graph_device{q.torch->kernels, q.torch->device, q.torch->execution}
+                           : graph_device_of("--device", args.text(option::device), args, graph_types(args, q.read));
+        seconds = detail::graph_seconds(q, args);
         set_times(q.parts, seconds);
     }
     const bool splits = args.has(option::split) || args.has(option::stages), cuts = args.has(option::cuts);

@@ -27,6 +27,7 @@
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/faster_step.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
@@ -116,12 +117,6 @@ LLMCOST_INLINE void validate(const latency_request& request, const deployment& d
         throw_usage("--adapter", "not supported with tensor parallelism in a training step; expected --tp 1");
 }
 
-/// A model without the policy of its adapter, which a training plan contains.
-[[nodiscard]] LLMCOST_INLINE model model_without_adapter(model m) {
-    m.policy = nullptr;
-    return m;
-}
-
 LLMCOST_INLINE void set_training_watts(latency_training_response& response, const device& device) {
     step_cost all = response.cost.forward;
     all += response.cost.backward;
@@ -134,14 +129,10 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
                                                           const deployment& deployment) {
     latency_training_response response;
     training_plan& plan = response.plan;
-    plan.loss = default_loss(deployment.model);
-    plan.schedule = request.schedule;
-    if (deployment.adapter_policy_of_model != nullptr)
-        plan.adapter_config = deployment.adapter_policy_of_model->adapter_config();
+    plan = training_plan_of(deployment, request.schedule);
     if (deployment.is_torch) {
         if (request.plan != nullptr) plan = *request.plan;
-        response.torch = time_training_step(model_without_adapter(deployment.model), request.work.base_workload, plan,
-                                            *deployment.device, deployment.host_microseconds);
+        response.torch = time_torch_step(deployment, request.work.base_workload, &plan);
         response.cost = torch_training_cost(deployment, request.work.base_workload, plan, *response.torch);
         set_training_watts(response, *deployment.device);
         if (request.plan == nullptr)
@@ -167,7 +158,7 @@ LLMCOST_INLINE latency_response compute(const latency_request& request, const de
     response.step_description += group_text(deployment.execution.parallel);
     if (deployment.is_torch) {
         const workload& load = groups.front();
-        response.torch = time_forward_pass(deployment.model, load, *deployment.device, deployment.host_microseconds);
+        response.torch = time_torch_step(deployment, load, nullptr);
         response.step = torch_forward_cost(deployment, load, *response.torch);
     } else
         response.step =

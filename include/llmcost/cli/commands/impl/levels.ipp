@@ -52,7 +52,8 @@ LLMCOST_INLINE std::string model_level(const drawn_pass& d, const model_levels& 
     line("MACs", grouped(m.total.macs()));
     line("FLOPs", grouped(m.total.flops()));
     if (d.target_device == nullptr) return out;
-    line("latency", duration(d.step_seconds()) + (d.times.host_seconds > d.times.device_seconds ? " (host time)" : ""));
+    line("latency",
+         duration(d.step_seconds()) + (d.times().host_seconds > d.times().device_seconds ? " (host time)" : ""));
     line("throughput", formatted("%.4g ", inputs_per_second(d)) + std::string(inputs_name(d.subject, d.load)) + "/s");
     line("FLOPS", formatted("%.4g TFLOP/s", static_cast<double>(m.total.flops()) / d.step_seconds() / 1e12));
     return out;
@@ -88,7 +89,7 @@ LLMCOST_INLINE table levels_table(const drawn_pass& d, const model_levels& m, bo
         if (timed) row.push_back(data ? exact(c.seconds) : formatted("%.1f", 1e6 * c.seconds));
         if (timed && !data) {
             row.push_back(formatted("%.1f", 1e6 * c.seconds / static_cast<double>(times)));
-            row.push_back(formatted("%.1f %%", 100 * c.seconds / d.times.device_seconds));
+            row.push_back(formatted("%.1f %%", 100 * c.seconds / d.times().device_seconds));
         }
         t.rows.push_back(std::move(row));
     };

@@ -41,6 +41,7 @@
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/stored_weights.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -69,7 +70,8 @@ namespace llmcost::cli::detail {
 }
 
 LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments& args) {
-    const std::string_view name = args.text(option::allocator, "vllm");
+    std::string_view name = args.text(option::allocator, "vllm");
+    if (name == torch_engine_name) name = "pytorch";
     const engine_memory_profile* const known = find_engine_memory_profile(name);
     if (known == nullptr) {
         name_suggestions near(name);

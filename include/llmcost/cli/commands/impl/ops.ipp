@@ -18,6 +18,8 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
+#include <llmcost/cli/commands/torch_ops.hpp>
 #include <llmcost/graph/operator_table.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/metrics.hpp>
@@ -122,6 +124,17 @@ LLMCOST_INLINE void write_row_tensors(json_writer& json, std::string_view name,
     json.end_array();
 }
 
+/// Adds the loss and the optimizer of a training step of PyTorch, which are not in its graph.
+LLMCOST_INLINE void add_groups_outside_graph(std::vector<operator_group>& groups, const timed_operations& timed) {
+    for (const auto& [name, seconds] :
+         {std::pair{"(loss)", timed.loss_seconds}, std::pair{"(optimizer)", timed.optimizer_seconds}}) {
+        if (!(seconds > 0)) continue;
+        operator_group& group = groups.emplace_back();
+        group.name = name;
+        group.costs.seconds = seconds;
+    }
+}
+
 LLMCOST_INLINE requested_rows read_rows(const arguments& args) {
     requested_rows a;
     a.choice = {args.has(option::backward), args.has(option::bookkeeping), args.has(option::expand)};
@@ -131,6 +144,8 @@ LLMCOST_INLINE requested_rows read_rows(const arguments& args) {
     if (a.grouped && a.choice.views)
         throw_usage("--bookkeeping", "cannot be combined with --group: bookkeeping operations have no cost");
     const auto field = static_cast<sort_field>(args.choice(option::sort));
+    if (args.text(option::operations_engine) == torch_engine_name && a.choice.backward)
+        throw_usage("--backward", "cannot be combined with --engine torch; use --training");
     if (field == sort_field::time && !args.has(option::timed_on)) throw_usage("--sort", "time requires --device");
     if (field == sort_field::saved && args.has(option::sort) && !a.choice.backward)
         throw_usage("--sort", "kept requires --backward");
@@ -181,6 +196,7 @@ LLMCOST_INLINE std::string ops_table(const drawn_pass& d, const requested_rows& 
     const bool all = request.format == output_format::csv;
     operator_costs step_total = rows.forward;
     if (request.choice.backward) step_total += rows.backward;
+    step_total.seconds += d.timed.loss_seconds + d.timed.optimizer_seconds;
     const cost_columns costs(all, request.choice.backward, d.target_device != nullptr, step_total.seconds);
     table t;
     if (request.grouped)
@@ -230,13 +246,19 @@ LLMCOST_INLINE std::string ops_table(const drawn_pass& d, const requested_rows& 
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_ops(const arguments& args, const program& io) {
-    const detail::requested_rows request = detail::read_rows(args);
-    const drawn_pass d = draw_pass(args, io, request.choice.backward);
+    detail::requested_rows request = detail::read_rows(args);
+    const bool is_torch_training = args.has(option::training);
+    if (args.has(option::optimizer) && !is_torch_training) throw_usage(option::optimizer.name, "requires --training");
+    const drawn_pass d = draw_pass(args, io, request.choice.backward || is_torch_training);
+    if (d.timed.torch && (!request.grouped || request.group_by == row_group::kind))
+        return detail::list_torch_operators(args, d);
+    request.choice.backward = request.choice.backward || is_torch_training;
     const seconds_of_operations seconds = d.seconds();
     operator_table rows = operator_table_of(d.graph, request.choice, seconds);
     std::vector<operator_group> groups;
     if (request.grouped) {
         groups = operator_groups_of(d.graph, request.group_by, request.choice, seconds);
+        detail::add_groups_outside_graph(groups, d.timed);
         detail::choose_rows(groups, args, [](const operator_group& g, std::string_view name) {
             return g.name.find(name) != std::string::npos || g.type.find(name) != std::string::npos;
         });

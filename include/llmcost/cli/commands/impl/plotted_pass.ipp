@@ -24,6 +24,8 @@
 #include <llmcost/cli/commands/default_command.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
+#include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_deployment.hpp>
@@ -63,14 +65,16 @@ LLMCOST_INLINE drawn_pass draw_pass(const arguments& args, const program& io, bo
     workload_request work = parse_workload(args);
     d.load = work.base_workload;
     execution execution;
+    const bool is_torch = detail::has_torch_engine(args);
+    deployment p;
     if (args.has(option::timed_on)) {
-        deployment p = io.place(args, io);
+        p = io.place(args, io);
         d.subject = p.model;
-        d.custom = std::move(p.custom);
-        d.name_of_model = std::move(p.name_of_model);
+        d.custom = p.custom;
+        d.name_of_model = p.name_of_model;
         d.target_device = p.device;
-        d.kernels = std::move(p.kernels);
-        execution = detail::eager_on(p, args, d.load);
+        d.kernels = p.kernels;
+        if (!is_torch) execution = detail::eager_on(p, args, d.load);
         d.on_title = printable(d.target_device->title);
     } else {
         if (args.has(option::calibration)) throw_usage(option::calibration.name, "requires --device");
@@ -86,9 +90,14 @@ LLMCOST_INLINE drawn_pass draw_pass(const arguments& args, const program& io, bo
     work.base_workload = d.load;
     require_supported_workload(d.subject, args, work);
     check_size(d.subject, d.load);
+    if (is_torch) detail::complete_torch_graph_workload(args, p, d.load);
     d.graph = graph_of(d.subject, d.load);
-    if (d.target_device != nullptr)
-        d.times = operator_times_of(d.subject, d.load, execution, *d.target_device, *d.kernels);
+    if (is_torch)
+        d.timed = detail::time_torch_operations(args, p, d.load, d.graph.operations.size());
+    else if (d.target_device != nullptr)
+        d.timed.times = operator_times_of(d.subject, d.load, execution, *d.target_device, *d.kernels);
+    if (is_torch && !p.dtype_warning.empty())
+        io.err << "llmcost: warning: " << p.name_of_model.name << ": " << p.dtype_warning << '\n';
     warn_if_context_exceeded(io.err, d.name_of_model.name, d.subject,
                              std::max(d.load.past + d.load.sequence, d.load.encoder_sequence));
     return d;
@@ -98,8 +107,9 @@ LLMCOST_INLINE std::string title_of(const drawn_pass& d) {
     std::string out = printable(d.name_of_model.name) + ", " + detail::step_label(d.subject, d.load) + ", " +
                       std::string(name_of(storage_types_of(d.subject, d.load).activations));
     if (d.target_device == nullptr) return out + '\n';
-    out += "\nOperations executed one by one on " + d.on_title + ": " + detail::duration(d.times.device_seconds) +
-           "; " + grouped(count(d.times.kernels)) + " kernels, " + detail::duration(d.times.host_seconds) +
+    if (d.timed.torch) return out + " on " + d.on_title + '\n' + detail::torch_method_line(*d.timed.torch);
+    out += "\nOperations executed one by one on " + d.on_title + ": " + detail::duration(d.times().device_seconds) +
+           "; " + grouped(count(d.times().kernels)) + " kernels, " + detail::duration(d.times().host_seconds) +
            " host time\n";
     return out;
 }
@@ -112,12 +122,13 @@ LLMCOST_INLINE void write_pass(json_writer& json, const drawn_pass& d) {
     json.member("dtype", name_of(types.weights)).member("activation_dtype", name_of(types.activations));
     json.key("device");
     d.target_device == nullptr ? json.null() : json.value(d.target_device->names[0]);
+    if (d.timed.torch) json.member("engine", torch_engine_name);
     json.key("seconds");
-    d.target_device == nullptr ? json.null() : json.value(d.times.device_seconds);
+    d.target_device == nullptr ? json.null() : json.value(d.times().device_seconds);
     json.key("host_seconds");
-    d.target_device == nullptr ? json.null() : json.value(d.times.host_seconds);
+    d.target_device == nullptr ? json.null() : json.value(d.times().host_seconds);
     json.key("kernels");
-    d.target_device == nullptr ? json.null() : json.value(count(d.times.kernels));
+    d.target_device == nullptr ? json.null() : json.value(count(d.times().kernels));
 }
 
 LLMCOST_INLINE std::string exact(double x) {

@@ -24,15 +24,19 @@
 #include <llmcost/cli/commands/graph_devices.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
+#include <llmcost/cli/commands/step_estimate.hpp>
+#include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/train.hpp>
 #include <llmcost/cli/pages/role_totals.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/parse_deployment.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/graph/levels.hpp>
 #include <llmcost/graph/module_graph.hpp>
 #include <llmcost/graph/operator_graph.hpp>
@@ -90,9 +94,22 @@ LLMCOST_INLINE std::vector<swept_number> swept_numbers(const workload_sweep& lis
 }
 
 /// Builds the graph of the pass and estimates its times on the device.
-LLMCOST_INLINE reported_pass draw_report(const reported& r, const arguments& args) {
+LLMCOST_INLINE reported_pass draw_report(const reported& r, const arguments& args, const program& io) {
     reported_pass p;
     p.load = r.load();
+    if (args.text(option::allocator) == torch_engine_name) {
+        if (!args.has(option::reported_on)) throw_usage("--engine", "torch requires --device");
+        const deployment placed = deployment_of(args, r.read, io);
+        complete_torch_graph_workload(args, placed, p.load);
+        p.graph = graph_of(r.request.model, p.load);
+        const timed_operations timed = time_torch_operations(args, placed, p.load, p.graph.operations.size());
+        p.device = {placed.kernels, placed.device, placed.execution};
+        p.seconds.forward = timed.times.forward;
+        p.torch = timed.torch;
+        return p;
+    }
+    for (const option_spec& o : {option::torch_execution, option::torch_host})
+        if (args.has(o)) throw_usage(o.name, "requires --engine torch");
     const bool named = args.has(option::reported_on) || args.has(option::calibration);
     try {
         checkpoint_types types;
@@ -124,8 +141,10 @@ namespace llmcost::cli {
 LLMCOST_INLINE std::unique_ptr<reported> read_report(const arguments& typed, std::span<const option_spec> training,
                                                      const program& io) {
     const bool trains = typed.has(option::with_step);
+    const bool is_torch = typed.text(option::allocator) == torch_engine_name;
     for (const option_spec& row : training)
-        if (typed.has(row) && !trains) throw_usage(row.name, "requires --training");
+        if (typed.has(row) && !trains && !(is_torch && (row.is(option::precision) || row.is(option::implementation))))
+            throw_usage(row.name, "requires --training");
     training_plan plan;
     requested_adapter adapter;
     if (trains) {
@@ -149,7 +168,7 @@ LLMCOST_INLINE std::unique_ptr<reported> read_report(const arguments& typed, std
     r.roles = compute_role_totals(r.request);
     r.memory_profile =
         detail::profile_for_model(detail::parse_engine_memory_profile(args), args, r.request.model, r.load());
-    r.pass = detail::draw_report(r, args);
+    r.pass = detail::draw_report(r, args, io);
     if (typed.has(option::reported_on)) r.limit = memory_limit_on(*r.pass.device.target_device);
     r.memory_load = r.load();
     r.memory_load.head = logits::last;
@@ -159,6 +178,8 @@ LLMCOST_INLINE std::unique_ptr<reported> read_report(const arguments& typed, std
         load.sequence = r.load().sequence;
         detail::finish_training_plan(plan, adapter, args, io, r.read, load);
         r.step.emplace(detail::compute_training(args, r.read, load, plan, adapter, r.limit));
+        if (is_torch)
+            r.step->estimate = detail::estimate_training_step(args, io, load, plan, detail::products_of(args, load));
     }
     r.sweeps = detail::swept_numbers(lists, r);
     return out;

@@ -189,8 +189,14 @@ LLMCOST_INLINE void report_writer::summary() {
     if (report_.pass.timed()) {
         double seconds = 0;
         for (const double s : report_.pass.seconds.forward) seconds += s;
-        work.rows.push_back({"time of separate operations on " + report_.pass.device_title(), duration(seconds)});
+        const std::string label = report_.pass.torch ? "device time of PyTorch on " : "time of separate operations on ";
+        work.rows.push_back({label + report_.pass.device_title(), duration(seconds)});
+        if (report_.pass.torch && report_.pass.torch->host_seconds > 0)
+            work.rows.push_back({"host time of PyTorch", duration(report_.pass.torch->host_seconds)});
     }
+    if (report_.step && report_.step->estimate && report_.step->estimate->problem.empty())
+        work.rows.push_back({"time of a training step of PyTorch on " + report_.pass.device_title(),
+                             duration(report_.step->estimate->seconds)});
     if (report_.step) work.rows.push_back({"peak memory of a training step", in_bytes(report_.step->needed())});
     if (!report_.limit.label.empty()) work.rows.push_back({"fits", memory_fit_line(needed())});
     table by_role{{{"scope"}}, {}};
@@ -392,6 +398,7 @@ LLMCOST_INLINE std::string report_writer::device_description() const {
 }
 
 LLMCOST_INLINE std::string report_writer::measurement_description() const {
+    if (report_.pass.torch) return "kernels of PyTorch 2.11, as in llmcost latency --engine torch";
     if (report_.pass.device.kernels->has_no_matches()) return "estimated from the datasheet: no kernel was measured";
     const auto unmeasured = report_.pass.device.kernels->unmeasured_kernels();
     if (unmeasured.empty()) return "kernels measured on this device";

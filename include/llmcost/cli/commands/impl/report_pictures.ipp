@@ -203,9 +203,10 @@ LLMCOST_INLINE report_picture roofline_picture(const reported& r) {
                       points),
         step + ": " + std::to_string(timed) + " operators, equal layers combined, " + duration(all.forward.seconds) +
             " in total. The numbers refer to the table below, slowest first. Operators without FLOPs are at the left; "
-            "their distance to the roof is that of their bytes/s to the memory bandwidth. Times assume one element "
-            "type for all tensors, so that casts take no time. Operators with float32 operands may exceed the roof, as "
-            "may operators with cached data.",
+            "their distance to the roof is that of their bytes/s to the memory bandwidth. " +
+            (r.pass.torch ? std::string()
+                          : "Times assume one element type for all tensors, so that casts take no time. ") +
+            "Operators with float32 operands may exceed the roof, as may operators with cached data.",
         std::move(t)};
 }
 

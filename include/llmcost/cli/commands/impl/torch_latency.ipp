@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <llmcost/base/count.hpp>
@@ -34,6 +33,7 @@
 #include <llmcost/serving/training.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/operators.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli::detail {
@@ -124,50 +124,25 @@ LLMCOST_INLINE timed_step torch_forward_cost(const deployment& p, const workload
 }
 
 LLMCOST_INLINE std::string torch_operator_table(const torch_step& step) {
-    struct sum {
-        double launches = 0, seconds = 0;
+    constexpr std::size_t max_rows = 16, name_width = 44;
+    std::vector<torch_operator> rows = torch_operators_of(step, torch_operator_key::name);
+    std::ranges::stable_sort(rows, std::ranges::greater{}, &torch_operator::seconds);
+    const auto line = [&](std::string_view name, double launches, double seconds) {
+        return left(name, name_width) + right(formatted("%.0f", launches), 8) + right(duration(seconds), 14) +
+               right(formatted("%.1f %%", 100 * seconds / step.device_seconds), 9) + '\n';
     };
-    constexpr std::size_t max_rows = 16;
-    std::map<std::string_view, sum> sums;
-    for (const timed_torch_kernel& row : step.kernels) {
-        sum& s = sums[row.kernel.name];
-        s.launches += row.launches;
-        s.seconds += row.launches * row.seconds;
-    }
-    std::vector<std::pair<std::string_view, sum>> rows(sums.begin(), sums.end());
-    std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
-    constexpr std::size_t name_width = 44;
     std::string out =
         left("operator", name_width) + right("calls", 8) + right("device time", 14) + right("share", 9) + '\n';
-    sum others;
+    double other_launches = 0, other_seconds = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto& [name, s] = rows[i];
-        if (i >= max_rows) {
-            others.launches += s.launches;
-            others.seconds += s.seconds;
+        if (i < max_rows) {
+            out += line(rows[i].kernel.name, rows[i].launches, rows[i].seconds);
             continue;
         }
-        out += left(name, name_width) + right(formatted("%.0f", s.launches), 8) + right(duration(s.seconds), 14) +
-               right(formatted("%.1f %%", 100 * s.seconds / step.device_seconds), 9) + '\n';
+        other_launches += rows[i].launches;
+        other_seconds += rows[i].seconds;
     }
-    if (others.launches > 0)
-        out += left("others", name_width) + right(formatted("%.0f", others.launches), 8) +
-               right(duration(others.seconds), 14) +
-               right(formatted("%.1f %%", 100 * others.seconds / step.device_seconds), 9) + '\n';
-    return out;
-}
-
-/// The sizes of the operands, as `[512, 1024] [1024, 3072]`.
-[[nodiscard]] LLMCOST_INLINE std::string operands_label(const torch_kernel& k) {
-    std::string out;
-    for (int i = 0; i < k.num_operands; ++i) {
-        out += i == 0 ? "[" : " [";
-        for (int d = 0; d < k.operands[i].rank; ++d) {
-            if (d > 0) out += ", ";
-            out += std::to_string(k.operands[i].size[d]);
-        }
-        out += ']';
-    }
+    if (other_launches > 0) out += line("others", other_launches, other_seconds);
     return out;
 }
 
@@ -188,34 +163,35 @@ LLMCOST_INLINE table torch_kernel_table(const torch_step& step) {
     return t;
 }
 
+LLMCOST_INLINE void write_operands(json_writer& json, const torch_kernel& k) {
+    json.key("operands").array();
+    for (int i = 0; i < k.num_operands; ++i) {
+        json.array();
+        for (int d = 0; d < k.operands[i].rank; ++d) json.value(k.operands[i].size[d]);
+        json.end_array();
+    }
+    json.end_array();
+}
+
 LLMCOST_INLINE void write_torch_step(json_writer& json, const torch_step& step) {
-    double launches = 0;
-    for (const torch_phase_cost& phase : step.phases) launches += phase.launches;
     json.member("device_seconds", step.device_seconds).member("host_seconds", step.host_seconds);
-    json.member("launches", launches);
+    json.member("launches", step.num_launches());
     json.key("kernels").array();
     for (const timed_torch_kernel& row : step.kernels) {
         const torch_kernel& k = row.kernel;
         json.object().member("operator", k.name);
         json.member("phase", step_phase_names[static_cast<std::size_t>(k.phase)]).member("dtype", name_of(k.type));
-        json.key("operands").array();
-        for (int i = 0; i < k.num_operands; ++i) {
-            json.array();
-            for (int d = 0; d < k.operands[i].rank; ++d) json.value(k.operands[i].size[d]);
-            json.end_array();
-        }
-        json.end_array().member("calls", row.launches).member("seconds", row.seconds);
+        write_operands(json, k);
+        json.member("calls", row.launches).member("seconds", row.seconds);
         json.member("bytes", count(k.bytes())).member("flops", count(k.flops)).end_object();
     }
     json.end_array();
 }
 
 LLMCOST_INLINE std::string torch_method_line(const torch_step& step) {
-    double launches = 0;
-    for (const torch_phase_cost& phase : step.phases) launches += phase.launches;
     std::string out = "Method: eager PyTorch 2.11; device " + duration(step.device_seconds);
     if (step.host_seconds > 0)
-        out += ", host " + duration(step.host_seconds) + formatted(" for %.0f kernels; the ", launches) +
+        out += ", host " + duration(step.host_seconds) + formatted(" for %.0f kernels; the ", step.num_launches()) +
                (step.is_host_bound() ? "host" : "device") + " limits the step";
     else
         out += " in a CUDA graph";

@@ -29,6 +29,12 @@
 
 namespace llmcost::cli {
 
+LLMCOST_INLINE std::string compared_figure::text(count value) const {
+    return is_nanoseconds ? detail::duration(1e-9 * static_cast<double>(value))
+           : bytes        ? in_bytes(value)
+                          : scaled(value);
+}
+
 LLMCOST_INLINE std::optional<double> comparison::ratio(std::size_t model, std::size_t work, std::size_t figure) const {
     const auto first = at(0, work, figure), compared = at(model, work, figure);
     if (!first || !compared || *first == count{}) return std::nullopt;
@@ -61,7 +67,7 @@ LLMCOST_INLINE std::string compared_lines(const comparison& c, std::size_t work)
     out = line + '\n';
     for (std::size_t f = 0; f < c.figures.size(); ++f) {
         if (!c.has(work, f)) continue;
-        const auto format_count = [&](count n) { return c.figures[f].bytes ? in_bytes(n) : scaled(n); };
+        const auto format_count = [&](count n) { return c.figures[f].text(n); };
         line = left(c.figures[f].name, names);
         for (std::size_t m = 0; m < c.models.size(); ++m) {
             const auto value = c.at(m, work, f);
@@ -81,8 +87,8 @@ inline constexpr std::size_t min_model_rows = 4;
 
 /// The figures of a table of models: those of the command line, or the most common ones.
 LLMCOST_INLINE std::vector<std::size_t> row_figures(const comparison& c, std::size_t work, bool is_usual) {
-    constexpr std::array<std::string_view, 6> common_figures{
-        "params", "active", "flops", "weight_bytes", "cache_bytes_per_token", "memory_bytes"};
+    constexpr std::array<std::string_view, 7> common_figures{
+        "params", "active", "flops", "weight_bytes", "cache_bytes_per_token", "memory_bytes", "device_nanoseconds"};
     std::vector<std::size_t> out;
     for (std::size_t f = 0; f < c.figures.size(); ++f) {
         const bool is_common =
@@ -106,7 +112,7 @@ LLMCOST_INLINE table model_rows(const comparison& c, std::size_t work, bool is_u
         if (!has_equal_workloads) row.push_back(c.models[m].works[work].workload_label);
         for (const std::size_t f : figures) {
             const auto value = c.at(m, work, f);
-            row.push_back(!value ? "—" : c.figures[f].bytes ? in_bytes(*value) : scaled(*value));
+            row.push_back(value ? c.figures[f].text(*value) : "—");
         }
         t.rows.push_back(std::move(row));
     }
@@ -251,7 +257,7 @@ LLMCOST_INLINE std::vector<chart_group> compared_bars(const comparison& c, bool 
             const auto ratio = c.ratio(m, 0, f);
             if (!ratio) break;
             const count value = *c.at(m, 0, f);
-            group.bars.push_back({c.models[m].name, *ratio, c.figures[f].bytes ? in_bytes(value) : scaled(value), m});
+            group.bars.push_back({c.models[m].name, *ratio, c.figures[f].text(value), m});
         }
         if (group.bars.size() == c.models.size()) out.push_back(std::move(group));
     }

@@ -145,12 +145,11 @@ LLMCOST_INLINE std::string unpack_unsupported_types(checkpoint_types& types, con
     return warning;
 }
 
-LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program& io) {
+LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_model& read, const program& io) {
     if (!args.has(option::device))
         throw_usage("--device", "required: a name from llmcost devices, or a datasheet file");
     deployment p;
     requested_adapter adapter = read_adapter(args);
-    const parsed_model read = io.read(args, io);
     p.model = read.subject;
     p.custom = read.custom;
     p.name_of_model = read.found.name_of_model;
@@ -185,6 +184,13 @@ LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program&
     p.price_per_hour = args.real(option::price, p.device->price_per_hour, 0, 1e9);
     p.grams_per_kwh = args.real(option::carbon, 0, 0, 1e6);
     return p;
+}
+
+LLMCOST_INLINE deployment parse_deployment(const arguments& args, const program& io) {
+    if (!args.has(option::device))
+        throw_usage("--device", "required: a name from llmcost devices, or a datasheet file");
+    (void)read_adapter(args);  // its errors precede those of the model
+    return deployment_of(args, io.read(args, io), io);
 }
 
 }  // namespace llmcost::cli
