@@ -4,7 +4,7 @@
 
     spark-submit spark_sweep.py OUT [--shards N]
 
-Needs the packages llmcost, pyspark and pyarrow on all nodes.
+Needs the packages llmcost, pyspark, pandas and pyarrow on all nodes.
 """
 
 import argparse
