@@ -31,6 +31,11 @@ struct gguf_source {
 /// The keys of a model's config.json that determine its conversion.
 [[nodiscard]] gguf_source gguf_source_of(config_view json);
 
+/// Bytes of the rotary frequencies that the converter writes in addition to the parameters of a model.
+///
+/// Source: conversion of llama.cpp, `generate_extra_tensors`.
+[[nodiscard]] count frequency_bytes_of(const model& m, const gguf_source& source);
+
 /// The weights of a GGUF file: its tensors, and the bytes after metadata and table, with the padding between tensors.
 struct predicted_gguf {
     stored_tensors weights;

@@ -38,10 +38,13 @@ struct llama_cpp_weight {
     std::string parameter;  ///< module path of the reference
     count bytes{};
     count elements{};
-    std::int32_t device = by_layer;  ///< `--override-tensor`: index of the device; `host`, or `by_layer`
+    std::int32_t device = by_layer;  ///< `--override-tensor`: index of the device; `host`, `by_layer` or `each_device`
 
     static constexpr std::int32_t by_layer = -1;
     static constexpr std::int32_t host = -2;
+    /// A copy on each device with layers: rotary frequencies. Source: src/llama-model-loader.cpp, `create_tensor`
+    /// (`TENSOR_DUPLICATED`).
+    static constexpr std::int32_t each_device = -3;
 };
 
 /// The buffers of one device, in bytes.

@@ -38,14 +38,15 @@ struct inference_sharding {
 /// A parameter of one rank.
 struct rank_parameter {
     std::string path;
-    count elements{};             ///< of the whole model
-    count rank_elements{};        ///< of the rank, without expert parallelism
-    count rank_bytes{};           ///< of the rank, without expert parallelism
-    std::int64_t layer = 0;       ///< decoder layer; −1: before the first; the number of layers: after the last
-    bool is_routed = false;       ///< a routed expert
-    bool is_unquantized = false;  ///< the embedding or the head
-    bool is_embedding = false;    ///< of tokens
-    bool is_mlp = false;          ///< a dense MLP of the decoder, or its shared experts
+    count elements{};               ///< of the whole model
+    count rank_elements{};          ///< of the rank, without expert parallelism
+    count rank_bytes{};             ///< of the rank, without expert parallelism
+    std::int64_t layer = 0;         ///< decoder layer; −1: before the first; the number of layers: after the last
+    bool is_routed = false;         ///< a routed expert
+    bool is_unquantized = false;    ///< the embedding or the head
+    bool is_embedding = false;      ///< of tokens
+    bool is_mlp = false;            ///< a dense MLP of the decoder, or its shared experts
+    std::int64_t row_elements = 0;  ///< of the rank: the last dimension
 };
 
 /// Bytes per element of the weights of an engine that runs parts of a model in different types.
@@ -99,13 +100,15 @@ struct weight_element_bytes {
 ///
 ///     key projections without a value projection: stored twice, as a merged projection has both
 ///     experts of FlashInfer with one scale per tensor: I up to a multiple of 16, of 128 if they are not gated
+///     experts in MXFP4: H and I up to multiples of the kernel (`mxfp4_multiples_of`)
+///     linear layers in 8 bits on ROCm, one scale per tensor or block: 256 bytes per row of a multiple of 512 bytes
 ///     16-bit experts on ROCm: 256 bytes per row if its bytes are a multiple of 512; in addition, the block of the
 ///     unpadded up projection, in which the allocator places the padded down projection: the difference of both
 ///     ROCm: 0.65 GiB, as its log has the memory of the driver (Llama-3.3-70B-Instruct-FP8-dynamic: 68.36 GiB).
 ///
 /// Source: vllm/model_executor/models/gemma4.py, `_weight_iterator`; quantization/utils/flashinfer_utils.py,
-/// `prepare_fp8_moe_layer_for_fi`; fused_moe/unquantized_fused_moe_method.py, `_maybe_pad_weight`; platforms/rocm.py,
-/// `get_current_memory_usage`.
+/// `prepare_fp8_moe_layer_for_fi`; quantization/utils/fp8_utils.py, `_maybe_pad_fp8_weight`;
+/// fused_moe/unquantized_fused_moe_method.py, `_maybe_pad_weight`; platforms/rocm.py, `get_current_memory_usage`.
 [[nodiscard]] std::vector<count> stage_padding_bytes(const std::vector<rank_parameter>& parameters, const model& m,
                                                      const inference_sharding& sharding,
                                                      const engine_memory_profile& engine);

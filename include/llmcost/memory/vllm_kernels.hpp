@@ -37,7 +37,8 @@ enum class expert_weight_format : std::uint8_t {
     float8_per_tensor,
     float8_per_channel,
     float8_blocks,
-    other  ///< 4 bits and others
+    mxfp4,
+    other  ///< other formats of 4 bits, and others
 };
 
 /// Kernels of routed experts.
@@ -57,6 +58,19 @@ enum class expert_kernel : std::uint8_t {
 [[nodiscard]] expert_kernel expert_kernel_of(const engine_version& version, expert_weight_format format,
                                              gpu_architecture architecture, std::int64_t tensor_parallel_size,
                                              std::int64_t expert_parallel_size);
+
+/// Multiples to which vLLM pads the sizes of experts in MXFP4.
+struct expert_size_multiples {
+    std::int64_t hidden_size = 1;
+    std::int64_t intermediate_size = 1;
+};
+
+/// The multiples of the default kernel of an architecture: Triton on Hopper, FlashInfer (TensorRT-LLM) on Blackwell,
+/// Triton on ROCm, otherwise Marlin.
+///
+/// Source: vllm/model_executor/layers/quantization/mxfp4.py, `get_mxfp4_backend`, `Mxfp4MoEMethod.create_weights`;
+/// fused_moe/oracle/mxfp4.py, `mxfp4_round_up_hidden_size_and_intermediate_size`.
+[[nodiscard]] expert_size_multiples mxfp4_multiples_of(gpu_architecture architecture) noexcept;
 
 /// Routed experts in one step of a rank.
 struct expert_step {

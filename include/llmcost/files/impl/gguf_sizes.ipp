@@ -221,6 +221,15 @@ LLMCOST_INLINE void add_frequencies(std::vector<gguf_tensor>& all, const model& 
 
 namespace llmcost {
 
+LLMCOST_INLINE count frequency_bytes_of(const model& m, const gguf_source& source) {
+    constexpr std::uint64_t float_bytes = 4;
+    std::vector<gguf_tensor> frequencies;
+    detail::add_frequencies(frequencies, m, source);
+    count bytes;
+    for (const gguf_tensor& t : frequencies) bytes += count(t.sizes.front()) * count(float_bytes);
+    return bytes;
+}
+
 LLMCOST_INLINE predicted_gguf gguf_sizes(const model& m, const model_listing& listing, std::string_view quant_mix,
                                          const gguf_source& source) {
     const detail::gguf_mix_entry& row = detail::find_gguf_mix(quant_mix);

@@ -72,6 +72,12 @@ LLMCOST_INLINE void add_weights(const model& m, const std::vector<llama_cpp_weig
     };
     for (const llama_cpp_weight& weight : weights) {
         if (is_multimodal_parameter(weight.parameter)) continue;
+        if (weight.device == llama_cpp_weight::each_device) {
+            for (std::int32_t d = 0; d <= placement.host(); ++d)
+                if (std::find(placement.layers.begin(), placement.layers.end(), d) != placement.layers.end())
+                    bytes_on(d) += weight.bytes;
+            continue;
+        }
         if (weight.device != llama_cpp_weight::by_layer) {
             bytes_on(weight.device == llama_cpp_weight::host ? placement.host() : weight.device) += weight.bytes;
             continue;

@@ -38,6 +38,7 @@ LLMCOST_INLINE expert_weight_format expert_weight_format_of(const quantization& 
     if (plan.none() || plan.groups.empty()) return expert_weight_format::unquantized;
     const quantization_group& group = plan.groups.front();
     const weight_layout& layout = group.experts ? *group.experts : group.layout;
+    if (plan.method == "mxfp4") return expert_weight_format::mxfp4;
     if (layout.type != "float8_e4m3fn") return expert_weight_format::other;
     if (layout.block_outputs == 0) return expert_weight_format::float8_per_tensor;
     if (layout.block_outputs == 1 && layout.block_inputs == 0) return expert_weight_format::float8_per_channel;

@@ -72,7 +72,8 @@ public:
                         .is_routed = expert_depth_ > 0,
                         .is_unquantized = expert_depth_ == 0 && unquantized_depth_ > 0,
                         .is_embedding = !open_.empty() && open_.back().module_role == role::embedding,
-                        .is_mlp = layer_ >= 0 && expert_depth_ == 0 && mlp_depth_ > 0});
+                        .is_mlp = layer_ >= 0 && expert_depth_ == 0 && mlp_depth_ > 0,
+                        .row_elements = v.rank > 1 ? v.size[v.rank - 1] : 0});
     }
 
 private:
@@ -174,12 +175,25 @@ private:
                         [&](const rank_parameter& other) { return other.path == sibling; });
 }
 
+/// Whether vLLM pads a linear layer on ROCm: 8 bits with one scale per tensor or per block, and rows of a multiple of
+/// 512 bytes.
+[[nodiscard]] LLMCOST_INLINE bool has_padded_float8_rows(const rank_parameter& p, const engine_memory_profile& engine) {
+    constexpr std::int64_t row_multiple = 512;
+    const bool has_format = engine.expert_weights == expert_weight_format::float8_per_tensor ||
+                            engine.expert_weights == expert_weight_format::float8_blocks;
+    return engine.architecture == gpu_architecture::rocm && has_format && !p.is_routed && p.row_elements > 0 &&
+           p.row_elements % row_multiple == 0 && p.rank_bytes >= p.rank_elements &&
+           p.rank_bytes < p.rank_elements * count(2);
+}
+
 /// Bytes that vLLM adds to a parameter, in the units of `rank_parameter::rank_bytes`.
 [[nodiscard]] LLMCOST_INLINE count padding_bytes_of(const rank_parameter& p,
                                                     const std::vector<rank_parameter>& parameters, const model& m,
                                                     const inference_sharding& sharding,
                                                     const engine_memory_profile& engine) {
     if (is_key_without_value(p, parameters)) return p.rank_bytes;
+    constexpr std::uint64_t row_padding = 256;
+    if (has_padded_float8_rows(p, engine)) return p.rank_elements / count(p.row_elements) * count(row_padding);
     const moe_config& moe = m.config.moe;
     const count hidden(m.config.hidden_size), experts(moe.num_experts), intermediate(moe.intermediate_size);
     const count down_elements = experts * hidden * intermediate;
@@ -190,6 +204,15 @@ private:
     });
     const parallel_config& parallel = sharding.parallel;
     const count ranks_per_expert(parallel.expert_tensor_parallel_size);
+    if (engine.expert_weights == expert_weight_format::mxfp4) {
+        const expert_size_multiples multiples = mxfp4_multiples_of(engine.architecture);
+        const auto padded = [](count size, std::int64_t multiple) {
+            return (size + count(multiple - 1)) / count(multiple) * count(multiple);
+        };
+        const count share = intermediate / ranks_per_expert, size = hidden * share,
+                    padded_size = padded(hidden, multiples.hidden_size) * padded(share, multiples.intermediate_size);
+        return p.rank_bytes * (padded_size - size) / size;
+    }
     const expert_kernel kernel = expert_kernel_of(engine.version, engine.expert_weights, engine.architecture,
                                                   parallel.tensor_parallel_size, parallel.expert_parallel_size);
     if (kernel == expert_kernel::flashinfer && engine.expert_weights == expert_weight_format::float8_per_tensor) {
@@ -200,7 +223,7 @@ private:
     }
     if (engine.architecture != gpu_architecture::rocm || engine.expert_weights != expert_weight_format::unquantized)
         return {};
-    constexpr std::uint64_t bytes_per_element = 2, row_padding = 256, row_multiple = 512;
+    constexpr std::uint64_t bytes_per_element = 2, row_multiple = 512;
     const auto is_padded = [&](std::int64_t row_elements) {
         return static_cast<std::uint64_t>(row_elements) * bytes_per_element % row_multiple == 0;
     };

@@ -83,6 +83,7 @@ LLMCOST_INLINE expert_kernel expert_kernel_of(const engine_version& version, exp
     constexpr engine_version modular{0, 14, 0}, oracle{0, 16, 0};
     const bool has_flashinfer = architecture == gpu_architecture::hopper || architecture == gpu_architecture::blackwell;
     switch (format) {
+        case expert_weight_format::mxfp4:
         case expert_weight_format::other: return expert_kernel::temporary_workspace;
         case expert_weight_format::float8_blocks:
             return detail::float8_block_kernel_of(version, architecture, tensor_parallel_size, expert_parallel_size);
@@ -93,6 +94,16 @@ LLMCOST_INLINE expert_kernel expert_kernel_of(const engine_version& version, exp
         case expert_weight_format::float8_per_channel: break;
     }
     return version < modular ? expert_kernel::temporary_workspace : expert_kernel::persistent_workspace;
+}
+
+LLMCOST_INLINE expert_size_multiples mxfp4_multiples_of(gpu_architecture architecture) noexcept {
+    switch (architecture) {
+        case gpu_architecture::hopper: return {.hidden_size = 1, .intermediate_size = 64};
+        case gpu_architecture::blackwell:
+        case gpu_architecture::rocm: return {.hidden_size = 256, .intermediate_size = 256};
+        case gpu_architecture::other: break;
+    }
+    return {.hidden_size = 256, .intermediate_size = 128};
 }
 
 LLMCOST_INLINE count expert_workspace_elements(expert_kernel kernel, const engine_version& version,

@@ -26,6 +26,7 @@
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/gguf.hpp>
 #include <llmcost/files/gguf_names.hpp>
+#include <llmcost/files/gguf_sizes.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
 #include <llmcost/memory/name_pattern.hpp>
@@ -164,8 +165,16 @@ LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, c
         weights.push_back({t.name, bytes, elements});
     }
     // Tensors that the file has in addition to the model's parameters: rotary frequencies, router corrections.
-    if (read.stored.is_applied && assigned < read.stored.bytes.total)
-        weights.push_back({"additional", read.stored.bytes.total - assigned, count{}});
+    if (read.stored.is_applied && assigned < read.stored.bytes.total) {
+        count additional = read.stored.bytes.total - assigned;
+        const gguf_source source = read.found.document.read_with([](config_view root) { return gguf_source_of(root); });
+        if (const count frequencies = frequency_bytes_of(read.subject, source);
+            frequencies != count{} && frequencies <= additional) {
+            weights.push_back({"frequencies", frequencies, count{}, llama_cpp_weight::each_device});
+            additional -= frequencies;
+        }
+        if (additional != count{}) weights.push_back({"additional", additional, count{}});
+    }
     if (!overrides.empty()) weights = with_overrides(read, weights, overrides);
     return llama_cpp_memory_of(read.subject, load, options, weights);
 }
