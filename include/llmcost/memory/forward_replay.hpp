@@ -17,6 +17,11 @@
 
 namespace llmcost::detail {
 
+/// Bytes of the workspace of a cuBLAS handle.
+///
+/// Source: aten/src/ATen/cuda/CublasHandlePool.cpp, `parseChosenWorkspaceSize`; cuBLASLt shares the workspace.
+[[nodiscard]] std::uint64_t cublas_workspace_bytes(std::int32_t cuda_capability) noexcept;
+
 /// Replays the forward of a tape, completely or for a recomputed region.
 class forward_replay {
 public:
@@ -70,8 +75,6 @@ protected:
     /// Allocates the workspace of the cuBLAS handle of this thread before its first product.
     ///
     /// Forward and backward run in different threads.
-    ///
-    /// Source: aten/src/ATen/cuda/CublasHandlePool.cpp, `parseChosenWorkspaceSize`; cuBLASLt shares the workspace.
     void allocate_cublas_workspace(const tape_node& n, bool& is_allocated);
 
     // ---- recomputation

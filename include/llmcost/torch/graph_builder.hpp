@@ -23,6 +23,9 @@ namespace llmcost::detail {
 /// Whether two tensors have the same sizes.
 [[nodiscard]] bool has_equal_sizes(const shape& a, const shape& b) noexcept;
 
+/// Whether two tensors have the same sizes, without dimensions of one element.
+[[nodiscard]] bool has_equal_dimensions(const shape& a, const shape& b) noexcept;
+
 /// Traces ATen operators and their gradients into a joint graph. Nodes are indices in `joint_graph::nodes`.
 class graph_builder {
 public:
@@ -33,10 +36,9 @@ public:
     explicit graph_builder(bool has_backward) : has_backward_(has_backward) {}
 
     /// An operator with a result of these sizes.
-    std::int32_t add(graph_node_kind kind, literal name, std::vector<std::int32_t> inputs, const shape& sizes,
-                     dtype type);
+    std::int32_t add(fx_node_kind kind, literal name, std::vector<std::int32_t> inputs, const shape& sizes, dtype type);
     std::int32_t pointwise(literal name, std::vector<std::int32_t> inputs, const shape& sizes, dtype type) {
-        return add(graph_node_kind::pointwise, name, std::move(inputs), sizes, type);
+        return add(fx_node_kind::pointwise, name, std::move(inputs), sizes, type);
     }
     /// A reduction to `sizes`, which divides the elements of its input.
     std::int32_t reduce(literal name, std::int32_t input, const shape& sizes, dtype type);
@@ -53,6 +55,8 @@ public:
     std::int32_t slice(std::int32_t input, const shape& sizes);
     /// A broadcast; its gradient is summed.
     std::int32_t expand(std::int32_t input, const shape& sizes);
+    /// A contiguous copy.
+    std::int32_t clone(std::int32_t input);
     /// A conversion to another element type, with its gradient; the input if it has this type.
     std::int32_t convert(std::int32_t input, dtype type);
     /// A pointwise operation with its decomposition and gradients.
@@ -67,7 +71,7 @@ public:
     [[nodiscard]] std::int32_t gradient_of(std::int32_t node) const {
         return gradients_[static_cast<std::size_t>(node)];
     }
-    [[nodiscard]] graph_node& node(std::int32_t i) { return graph.nodes[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] fx_node& node(std::int32_t i) { return graph.nodes[static_cast<std::size_t>(i)]; }
     [[nodiscard]] bool requires_grad(std::int32_t i) { return has_backward_ && node(i).requires_grad; }
 
     joint_graph graph{};

@@ -16,7 +16,7 @@
 namespace llmcost {
 
 /// What Inductor and the partitioner may do with an operator.
-enum class graph_node_kind : std::uint8_t {
+enum class fx_node_kind : std::uint8_t {
     input,      ///< a parameter, a buffer or an input of the model
     tangent,    ///< the gradient of an output
     constant,   ///< `full`, `arange`: no operand
@@ -31,9 +31,9 @@ enum class graph_node_kind : std::uint8_t {
 };
 
 /// An ATen operator of the graph.
-struct graph_node {
+struct fx_node {
     literal name = "";
-    graph_node_kind kind = graph_node_kind::pointwise;
+    fx_node_kind kind = fx_node_kind::pointwise;
     std::vector<std::int32_t> inputs{};
     shape sizes{};
     std::uint64_t numel = 0;
@@ -50,11 +50,15 @@ struct graph_node {
 
 /// Forward and backward of a training step, in the order in which AOTAutograd traces them.
 struct joint_graph {
-    std::vector<graph_node> nodes;
+    std::vector<fx_node> nodes;
     std::vector<std::int32_t> forward_outputs;   ///< loss, and outputs of the model
     std::vector<std::int32_t> backward_outputs;  ///< gradients of trained parameters
+    std::vector<std::int32_t> parameters;        ///< of `backward_outputs`: indices in `tape::parameters`
     std::size_t num_forward_nodes = 0;           ///< nodes before the first tangent
 };
+
+/// The node whose memory a view shows.
+[[nodiscard]] std::int32_t storage_of(const joint_graph& graph, std::int32_t node) noexcept;
 
 /// Builds the graph of a tape as AOTAutograd traces it, with the decompositions of Inductor.
 ///

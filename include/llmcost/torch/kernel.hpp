@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -83,6 +84,7 @@ struct torch_kernel {
     std::int64_t window = 1;                                ///< positions of the window of a convolution
     shape operands[3]{};                                    ///< sizes that the profiler lists
     int num_operands = 0;
+    std::string operators{};  ///< of a kernel of torch.compile: the names of the fused operators
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_read + bytes_written; }
 };

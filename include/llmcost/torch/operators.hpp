@@ -36,6 +36,9 @@ enum class torch_operator_key : std::uint8_t {
 /// The operators of a step as PyTorch's profiler lists them, in the order of their first call.
 [[nodiscard]] std::vector<torch_operator> torch_operators_of(const torch_step& step, torch_operator_key key);
 
+/// The name of a kernel in a profile: an operator, or a fused kernel with the names of its operators.
+[[nodiscard]] std::string profile_name_of(const torch_kernel& k);
+
 /// The sizes of the operands of a kernel, as `[512, 1024] [1024, 3072]`.
 [[nodiscard]] std::string operands_label(const torch_kernel& k);
 

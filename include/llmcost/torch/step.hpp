@@ -54,8 +54,9 @@ struct timed_torch_kernel {
     double seconds = 0;  ///< of one launch, on the device
 };
 
-/// The time of a step of an eager PyTorch program on one device.
+/// The time of a step of a PyTorch program on one device.
 struct torch_step {
+    bool is_compiled = false;  ///< by torch.compile
     torch_phase_cost phases[num_step_phases]{};
     std::vector<timed_torch_kernel> kernels{};  ///< in the order of their first launch
     /// device seconds by operation, in the order of `graph_of`, followed by the operations of the loss
@@ -82,6 +83,10 @@ struct torch_step {
     /// Device seconds of the loss, forward and backward, of a graph with `num_operations` operations.
     [[nodiscard]] double loss_seconds(std::size_t num_operations) const noexcept;
 };
+
+/// The time of kernels: equal ones are merged. `num_passes`: repetitions of forward and backward.
+[[nodiscard]] torch_step time_kernels(const std::vector<torch_kernel>& kernels, double num_passes, const device& device,
+                                      double host_microseconds, bool is_training);
 
 /// The time of a training step. With gradient accumulation, forward and backward are repeated.
 ///

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <llmcost/base/string_ref.hpp>
@@ -31,6 +32,8 @@ private:
     std::int32_t view_of(std::int32_t storage, const tensor& v);
     /// The rows (tokens, features) of a tensor.
     std::int32_t rows_of(std::int32_t i);
+    /// An input of 64-bit integers: tokens or labels.
+    std::int32_t integers(std::int64_t elements);
     std::int32_t with_sizes(std::int32_t i, const shape& sizes);
 
     std::int32_t add_operation(std::size_t i);
@@ -59,10 +62,11 @@ private:
     training_schedule schedule_{};
     kernel_listener kernels_;
     graph_builder graph_;
-    std::vector<std::int32_t> values_;             ///< by tensor of the tape
-    std::vector<tensor> layouts_;                  ///< sizes and strides of `values_`
-    std::vector<std::int32_t> parameters_;         ///< by parameter of the tape
-    std::int32_t integers_ = graph_builder::none;  ///< tokens or labels
+    std::vector<std::int32_t> values_;      ///< by tensor of the tape
+    std::vector<tensor> layouts_;           ///< sizes and strides of `values_`
+    std::vector<std::int32_t> parameters_;  ///< by parameter of the tape
+    std::set<std::int32_t> strided_;        ///< nodes that are not contiguous where the tape has a copy
+    std::vector<std::int32_t> outputs_;     ///< entries of the KV cache, which the model returns
 };
 
 }  // namespace llmcost::detail

@@ -83,12 +83,9 @@ inline constexpr std::array latency_options = concatenate(
                  std::array{option::device_list,
                             with_help(option::engine,
                                       "trtllm, vllm or sglang: its kernels and host overhead; torch: "
-                                      "eager PyTorch (default: fused kernels, no host overhead)"),
-                            option::engine_version, option::calibration,
-                            with_help(option::execution,
-                                      "graph: fused kernels in a CUDA graph; stream: fused, launched "
-                                      "one by one; eager: not fused (default graph; torch: eager)"),
-                            option::network, option::torch_host}),
+                                      "PyTorch (default: fused kernels, no host overhead)"),
+                            option::engine_version, option::calibration, option::torch_execution, option::network,
+                            option::torch_host}),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format}), help_option);

@@ -24,14 +24,14 @@ namespace option {
 
 inline constexpr option_spec operations_engine = with_help(
     engine, "torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)");
-inline constexpr option_spec torch_execution =
-    with_help(execution, "of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)");
+inline constexpr option_spec operations_execution =
+    with_help(torch_execution, "of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)");
 
 }  // namespace option
 
 /// The options of `--engine torch` in commands that list operations.
-inline constexpr std::array torch_pass_options{option::operations_engine, option::torch_execution, option::torch_host,
-                                               option::precision, option::implementation};
+inline constexpr std::array torch_pass_options{option::operations_engine, option::operations_execution,
+                                               option::torch_host, option::precision, option::implementation};
 
 /// The times of the operations of a pass on a device.
 struct timed_operations {

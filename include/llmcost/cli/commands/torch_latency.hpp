@@ -16,7 +16,7 @@
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/step.hpp>
 
-// The time of a step of an eager PyTorch program, for `llmcost latency --engine torch` and `llmcost train`.
+// The time of a step of a PyTorch program, for `llmcost latency --engine torch` and `llmcost train`.
 namespace llmcost::cli::detail {
 
 /// Completes a workload for PyTorch on the device: element types, attention implementation and CUDA kernels.

@@ -24,7 +24,8 @@ struct step_estimate {
     double model_flops_utilization = 0;  ///< of a training step; 0: unknown
     double device_seconds = 0;           ///< of a training step of PyTorch; 0: not estimated
     double host_seconds = 0;             ///< to launch its kernels
-    bool is_torch = false;               ///< eager PyTorch instead of fused kernels
+    bool is_torch = false;               ///< PyTorch instead of fused kernels
+    bool is_compiled = false;            ///< PyTorch with `torch.compile`
     std::int64_t num_devices = 1;
     std::string inputs_name{};   ///< `tokens`
     std::string device_title{};  ///< printable

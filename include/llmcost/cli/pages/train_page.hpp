@@ -83,6 +83,7 @@ struct training_response {
     std::optional<step_estimate> estimate{};    ///< of `--device`; none without it
     std::int64_t epoch_tokens = 0;              ///< of `--tokens`; 0: not set
     std::optional<fitting_change> fits_with{};  ///< the first change with which it fits, if it does not
+    bool is_compiled = false;                   ///< `torch.compile`
 
     /// Bytes that the step needs: its peak, on a CUDA device with the workspaces of libraries.
     [[nodiscard]] count needed() const {

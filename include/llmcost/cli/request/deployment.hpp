@@ -163,7 +163,8 @@ struct deployment {
     llmcost::execution execution{};
     llmcost::engine engine{};
     std::shared_ptr<kernel_library> kernels{};  ///< shared pointer of an incomplete type
-    bool is_torch = false;                      ///< an eager PyTorch program instead of an engine
+    bool is_torch = false;                      ///< a PyTorch program instead of an engine
+    bool is_compiled = false;                   ///< a PyTorch program with `torch.compile`
     double host_microseconds = 0;               ///< per kernel that its host launches
     const llmcost::device* device = nullptr;
     std::shared_ptr<llmcost::device> device_with_network{};  ///< copy of the device with the bandwidth of `--network`

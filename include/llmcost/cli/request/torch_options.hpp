@@ -7,7 +7,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 
-// The options of eager PyTorch programs, which `latency` and `train` time.
+// The options of PyTorch programs, which `latency` and `train` time.
 namespace llmcost::cli {
 
 namespace option {
@@ -19,10 +19,38 @@ inline constexpr option_spec torch_host{.name = "--host",
                                             "host of --engine torch: h100 or h200 (measured), or microseconds per "
                                             "kernel that it launches (default h100)"};
 
+inline constexpr option_spec torch_execution{
+    .name = "--execution",
+    .value = "TYPE",
+    .type = value_type::choice,
+    .choices = "graph|stream|eager|compile|reduce-overhead",
+    .help =
+        "graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused; "
+        "torch also: compile (torch.compile), reduce-overhead (compile in CUDA graphs) (default graph; "
+        "torch: eager)"};
+inline constexpr option_spec compile{.name = "--compile",
+                                     .aliases = {"--torch-compile"},
+                                     .help = "torch.compile of the model (Inductor, on a CUDA device)"};
+inline constexpr option_spec compile_mode{
+    .name = "--compile-mode",
+    .aliases = {"--torch-compile-mode"},
+    .value = "MODE",
+    .type = value_type::choice,
+    .choices = "default|reduce-overhead",
+    .help = "mode of torch.compile: default, or reduce-overhead with CUDA graphs (implies --compile)"};
+
 }  // namespace option
 
 /// Name of `--engine` for eager PyTorch.
 inline constexpr std::string_view torch_engine_name = "torch";
+
+/// How `--execution` runs a PyTorch program, after the values of an inference engine.
+inline constexpr int execution_compile = 3, execution_reduce_overhead = 4;
+
+/// Whether `--compile` or `--compile-mode` requests `torch.compile`.
+[[nodiscard]] inline bool is_compiled(const arguments& args) {
+    return args.has(option::compile) || args.has(option::compile_mode);
+}
 
 /// Microseconds per kernel of `--host`. Throws: `usage`.
 [[nodiscard]] double parse_torch_host(const arguments& args);

@@ -40,6 +40,11 @@ namespace llmcost::detail {
     return std::make_unique<parameter_sharding>(tape, plan, out, tracker);
 }
 
+LLMCOST_INLINE std::uint64_t cublas_workspace_bytes(std::int32_t cuda_capability) noexcept {
+    const bool has_large_workspace = cuda_capability == 90 || cuda_capability == 100;
+    return has_large_workspace ? 4096U * 8 * 1024 : 4096U * 2 * 1024 + 16U * 8 * 1024;
+}
+
 LLMCOST_INLINE forward_replay::forward_replay(const tape& tape, const training_schedule& plan, memory_timeline& out,
                                               replay_observer* observer)
     : tape_(tape),
@@ -119,8 +124,7 @@ LLMCOST_INLINE void forward_replay::allocate_cublas_workspace(const tape_node& n
         op_cost_of(n.kind).torch_flops != 0 && n.kind != op::convolution && n.kind != op::convolution_bias;
     if (is_allocated || !uses_cublas) return;
     is_allocated = true;
-    const bool has_large_workspace = plan_.cuda_capability == 90 || plan_.cuda_capability == 100;
-    tracker_.allocate_library_workspace(has_large_workspace ? 4096U * 8 * 1024 : 4096U * 2 * 1024 + 16U * 8 * 1024);
+    tracker_.allocate_library_workspace(cublas_workspace_bytes(plan_.cuda_capability));
 }
 
 LLMCOST_INLINE void forward_replay::save_for_backward(const tape_node& n) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,19 @@ LLMCOST_INLINE bool has_equal_sizes(const shape& a, const shape& b) noexcept {
     return true;
 }
 
-LLMCOST_INLINE std::int32_t graph_builder::add(graph_node_kind kind, literal name, std::vector<std::int32_t> inputs,
+LLMCOST_INLINE bool has_equal_dimensions(const shape& a, const shape& b) noexcept {
+    int i = 0, j = 0;
+    while (true) {
+        while (i < a.rank && a.size[i] == 1) ++i;
+        while (j < b.rank && b.size[j] == 1) ++j;
+        if (i == a.rank || j == b.rank) return i == a.rank && j == b.rank;
+        if (a.size[i++] != b.size[j++]) return false;
+    }
+}
+
+LLMCOST_INLINE std::int32_t graph_builder::add(fx_node_kind kind, literal name, std::vector<std::int32_t> inputs,
                                                const shape& sizes, dtype type) {
-    graph_node n;
+    fx_node n;
     n.name = name;
     n.kind = kind;
     n.sizes = sizes;
@@ -43,15 +54,24 @@ LLMCOST_INLINE std::int32_t graph_builder::add(graph_node_kind kind, literal nam
     return static_cast<std::int32_t>(graph.nodes.size()) - 1;
 }
 
+/// Whether a reduction keeps only leading dimensions.
+[[nodiscard]] LLMCOST_INLINE bool is_leading(const shape& kept, const shape& full) noexcept {
+    bool is_reduced = false;
+    for (int d = 0; d < full.rank; ++d) {
+        const bool keeps = d < kept.rank && kept.size[d] == full.size[d];
+        if (keeps && is_reduced && full.size[d] > 1) return false;
+        is_reduced = is_reduced || !keeps;
+    }
+    return true;
+}
+
 LLMCOST_INLINE std::int32_t graph_builder::reduce(literal name, std::int32_t input, const shape& sizes, dtype type) {
     const std::uint64_t elements = node(input).numel;
     const shape full = node(input).sizes;
-    const std::int32_t i = add(graph_node_kind::reduction, name, {input}, sizes, type);
-    graph_node& n = node(i);
+    const std::int32_t i = add(fx_node_kind::reduction, name, {input}, sizes, type);
+    fx_node& n = node(i);
     n.reduced = static_cast<std::int64_t>(elements / std::max<std::uint64_t>(n.numel, 1));
-    // the last dimension remains: sums over outer dimensions
-    n.is_column_reduction =
-        full.rank > 0 && sizes.rank > 0 && n.numel > 1 && full.size[full.rank - 1] == sizes.size[sizes.rank - 1];
+    n.is_column_reduction = n.numel > 1 && !is_leading(sizes, full);
     return i;
 }
 
@@ -65,14 +85,14 @@ LLMCOST_INLINE std::int32_t graph_builder::reduce_rows(literal name, std::int32_
 
 LLMCOST_INLINE std::int32_t graph_builder::external(literal name, std::vector<std::int32_t> inputs, const shape& sizes,
                                                     dtype type, std::vector<torch_kernel> kernels) {
-    const std::int32_t i = add(graph_node_kind::external, name, std::move(inputs), sizes, type);
+    const std::int32_t i = add(fx_node_kind::external, name, std::move(inputs), sizes, type);
     node(i).kernels = std::move(kernels);
     return i;
 }
 
 LLMCOST_INLINE std::int32_t graph_builder::result(std::int32_t source, const shape& sizes, dtype type) {
-    const std::int32_t i = add(graph_node_kind::result, "getitem", {source}, sizes, type);
-    graph_node& from = node(source);
+    const std::int32_t i = add(fx_node_kind::result, "getitem", {source}, sizes, type);
+    fx_node& from = node(source);
     from.bytes = (from.has_several_results ? from.bytes : 0) + node(i).bytes;
     from.has_several_results = true;
     return i;
@@ -81,30 +101,46 @@ LLMCOST_INLINE std::int32_t graph_builder::result(std::int32_t source, const sha
 LLMCOST_INLINE std::int32_t graph_builder::view(literal name, std::int32_t input, const shape& sizes) {
     std::string key(name);
     for (int d = 0; d < sizes.rank; ++d) key.append(",").append(std::to_string(sizes.size[d]));
+    // a view of transposed dimensions needs a copy, unless it only adds or removes dimensions of one element
+    if (std::string_view(name) == "view" && !has_equal_dimensions(node(input).sizes, sizes)) {
+        std::int32_t base = input;
+        bool is_permuted = false;
+        while (node(base).kind == fx_node_kind::view) {
+            is_permuted = is_permuted || (std::string_view(node(base).name) == "permute" && node(base).sizes.rank > 2);
+            base = node(base).inputs.front();
+        }
+        if (is_permuted) input = clone(input);
+    }
     const auto [place, is_new] = views_.try_emplace({input, std::move(key)}, none);
     if (!is_new) return place->second;
-    const std::int32_t out = add(graph_node_kind::view, name, {input}, sizes, node(input).type);
+    const std::int32_t out = add(fx_node_kind::view, name, {input}, sizes, node(input).type);
     place->second = out;
     on_backward(out, [this, name, input](std::int32_t g) { add_gradient(input, view(name, g, node(input).sizes)); });
     return out;
 }
 
 LLMCOST_INLINE std::int32_t graph_builder::slice(std::int32_t input, const shape& sizes) {
-    const std::int32_t out = add(graph_node_kind::view, "slice", {input}, sizes, node(input).type);
+    const std::int32_t out = add(fx_node_kind::view, "slice", {input}, sizes, node(input).type);
     on_backward(out, [this, input](std::int32_t g) {
-        const graph_node n = node(input);
-        const std::int32_t zeros = add(graph_node_kind::constant, "full", {}, n.sizes, n.type);
+        const fx_node n = node(input);
+        const std::int32_t zeros = add(fx_node_kind::constant, "full", {}, n.sizes, n.type);
         add_gradient(input, pointwise("slice_scatter", {zeros, g}, n.sizes, n.type));
     });
     return out;
 }
 
 LLMCOST_INLINE std::int32_t graph_builder::expand(std::int32_t input, const shape& sizes) {
-    const std::int32_t out = add(graph_node_kind::view, "expand", {input}, sizes, node(input).type);
+    const std::int32_t out = add(fx_node_kind::view, "expand", {input}, sizes, node(input).type);
     on_backward(out, [this, input](std::int32_t g) {
-        const graph_node n = node(input);
+        const fx_node n = node(input);
         add_gradient(input, n.numel == node(g).numel ? g : reduce("sum", g, n.sizes, n.type));
     });
+    return out;
+}
+
+LLMCOST_INLINE std::int32_t graph_builder::clone(std::int32_t input) {
+    const std::int32_t out = pointwise("clone", {input}, node(input).sizes, node(input).type);
+    on_backward(out, [this, input](std::int32_t g) { add_gradient(input, g); });
     return out;
 }
 
@@ -179,7 +215,7 @@ LLMCOST_INLINE void graph_builder::on_backward(std::int32_t output, backward_fun
 
 LLMCOST_INLINE void graph_builder::add_gradient(std::int32_t input, std::int32_t gradient) {
     if (!requires_grad(input)) return;
-    const graph_node n = node(input);
+    const fx_node n = node(input);
     if (node(gradient).numel > n.numel) {
         // `sum_to`: the sum keeps the dimensions, and a view removes those in front
         shape kept = n.sizes;
@@ -189,7 +225,7 @@ LLMCOST_INLINE void graph_builder::add_gradient(std::int32_t input, std::int32_t
             for (int d = 0; d < kept.rank; ++d) kept.size[d] = d < missing ? 1 : n.sizes.size[d - missing];
         }
         gradient = reduce("sum", gradient, kept, n.type);
-        if (missing > 0) gradient = add(graph_node_kind::view, "view", {gradient}, n.sizes, n.type);
+        if (missing > 0) gradient = add(fx_node_kind::view, "view", {gradient}, n.sizes, n.type);
     }
     std::int32_t& sum = gradients_[static_cast<std::size_t>(input)];
     if (sum == none) {
@@ -207,8 +243,8 @@ LLMCOST_INLINE void graph_builder::backward(const std::vector<std::int32_t>& out
     tape_node = -1;
     for (const std::int32_t output : outputs) {
         if (!requires_grad(output)) continue;
-        const graph_node n = node(output);
-        const std::int32_t tangent = add(graph_node_kind::tangent, "tangent", {}, n.sizes, n.type);
+        const fx_node n = node(output);
+        const std::int32_t tangent = add(fx_node_kind::tangent, "tangent", {}, n.sizes, n.type);
         gradients_[static_cast<std::size_t>(output)] = tangent;
     }
     for (std::size_t i = operators_.size(); i-- > 0;) {

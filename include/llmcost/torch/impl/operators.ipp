@@ -19,6 +19,14 @@
 
 namespace llmcost {
 
+LLMCOST_INLINE std::string profile_name_of(const torch_kernel& k) {
+    constexpr std::size_t max_length = 72;
+    std::string out(k.name);
+    if (!k.operators.empty()) out.append("_").append(k.operators);
+    if (out.size() > max_length) out.resize(max_length);
+    return out;
+}
+
 LLMCOST_INLINE std::string operands_label(const torch_kernel& k) {
     std::string out;
     for (int i = 0; i < k.num_operands; ++i) {
@@ -37,7 +45,7 @@ LLMCOST_INLINE std::vector<torch_operator> torch_operators_of(const torch_step& 
     std::unordered_map<std::string, std::size_t> places;
     for (const timed_torch_kernel& row : step.kernels) {
         const torch_kernel& k = row.kernel;
-        std::string name(k.name);
+        std::string name = profile_name_of(k);
         if (key == torch_operator_key::shapes)
             name += ' ' + std::to_string(static_cast<int>(k.phase)) + ' ' + std::string(name_of(k.type)) + ' ' +
                     operands_label(k);

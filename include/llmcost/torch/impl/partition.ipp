@@ -31,11 +31,11 @@ private:
     static constexpr std::int64_t far_from_backward = 1000000000;
 
     [[nodiscard]] std::size_t size() const { return graph_.nodes.size(); }
-    [[nodiscard]] const graph_node& node(std::size_t i) const { return graph_.nodes[i]; }
+    [[nodiscard]] const fx_node& node(std::size_t i) const { return graph_.nodes[i]; }
     /// Whether an operator is in the list of recomputable ones.
     [[nodiscard]] bool is_recomputable(std::size_t i) const;
     [[nodiscard]] bool is_fusible(std::size_t a, std::size_t b) const {
-        return node(b).kind == graph_node_kind::cat || (is_recomputable(a) && is_recomputable(b));
+        return node(b).kind == fx_node_kind::cat || (is_recomputable(a) && is_recomputable(b));
     }
     [[nodiscard]] bool is_materialized_backwards(std::size_t i) const;
     [[nodiscard]] bool should_ban_recomputation(std::size_t i) const;
@@ -44,7 +44,7 @@ private:
     void mark_required();
     void set_distances();
     void ban(std::size_t i) {
-        if (node(i).kind != graph_node_kind::view) is_banned_[i] = true;
+        if (node(i).kind != fx_node_kind::view) is_banned_[i] = true;
     }
     void ban_used_far_apart();
     void ban_long_fusible_chains();
@@ -69,11 +69,11 @@ LLMCOST_INLINE graph_partitioner::graph_partitioner(const joint_graph& graph)
 
 LLMCOST_INLINE bool graph_partitioner::is_recomputable(std::size_t i) const {
     switch (node(i).kind) {
-        case graph_node_kind::constant:
-        case graph_node_kind::view:
-        case graph_node_kind::pointwise:
-        case graph_node_kind::reduction:
-        case graph_node_kind::result: return true;
+        case fx_node_kind::constant:
+        case fx_node_kind::view:
+        case fx_node_kind::pointwise:
+        case fx_node_kind::reduction:
+        case fx_node_kind::result: return true;
         default: return false;
     }
 }
@@ -101,7 +101,7 @@ LLMCOST_INLINE void graph_partitioner::mark_required() {
     for (std::size_t i = 0; i < size(); ++i) {
         if (!is_alive_[i]) continue;
         if (is_required_forward_[i]) order_[i] = next++;
-        depends_on_tangents_[i] = node(i).kind == graph_node_kind::tangent;
+        depends_on_tangents_[i] = node(i).kind == fx_node_kind::tangent;
         for (const std::int32_t input : node(i).inputs) {
             const auto from = static_cast<std::size_t>(input);
             if (std::find(users_[from].begin(), users_[from].end(), i) == users_[from].end()) users_[from].push_back(i);
@@ -122,7 +122,7 @@ LLMCOST_INLINE void graph_partitioner::set_distances() {
 }
 
 LLMCOST_INLINE bool graph_partitioner::is_materialized_backwards(std::size_t i) const {
-    if (node(i).kind == graph_node_kind::view) return false;
+    if (node(i).kind == fx_node_kind::view) return false;
     std::vector<std::size_t> stack{i};
     while (!stack.empty()) {
         const std::size_t current = stack.back();
@@ -130,15 +130,15 @@ LLMCOST_INLINE bool graph_partitioner::is_materialized_backwards(std::size_t i) 
         if (is_output_[current]) return true;
         for (const std::size_t user : users_[current]) {
             if (!is_required_forward_[user] && !is_fusible(current, user)) return true;
-            if (node(user).kind == graph_node_kind::view) stack.push_back(user);
+            if (node(user).kind == fx_node_kind::view) stack.push_back(user);
         }
     }
     return false;
 }
 
 LLMCOST_INLINE bool graph_partitioner::should_ban_recomputation(std::size_t i) const {
-    const graph_node& n = node(i);
-    if (n.kind == graph_node_kind::result) return false;
+    const fx_node& n = node(i);
+    if (n.kind == fx_node_kind::result) return false;
     if (!is_recomputable(i) || is_materialized_backwards(i)) return true;
     std::uint64_t read = 0;
     for (const std::int32_t input : n.inputs) read += node(static_cast<std::size_t>(input)).bytes;
@@ -146,9 +146,9 @@ LLMCOST_INLINE bool graph_partitioner::should_ban_recomputation(std::size_t i) c
 }
 
 LLMCOST_INLINE std::uint64_t graph_partitioner::weight_of(std::size_t i) const {
-    const graph_node& n = node(i);
+    const fx_node& n = node(i);
     if (n.has_several_results) return flow_network::infinite;
-    if (n.kind == graph_node_kind::input) return 0;  // parameters exist anyway (`treat_parameters_as_free_to_save`)
+    if (n.kind == fx_node_kind::input) return 0;  // parameters exist anyway (`treat_parameters_as_free_to_save`)
     const double growth =
         std::pow(1.1, static_cast<double>(std::max<std::int64_t>(std::min<std::int64_t>(distance_[i], 100), 1)));
     const auto weight = static_cast<std::uint64_t>(static_cast<double>(n.bytes) * growth);
@@ -228,7 +228,7 @@ LLMCOST_INLINE graph_partition graph_partitioner::divide() {
             network.add_edge(in(i), sink, flow_network::infinite);
             continue;
         }
-        if (node(i).kind == graph_node_kind::input || (is_required_forward_[i] && should_ban_recomputation(i))) ban(i);
+        if (node(i).kind == fx_node_kind::input || (is_required_forward_[i] && should_ban_recomputation(i))) ban(i);
         network.add_edge(in(i), out(i), weight_of(i));
         for (const std::size_t user : users_[i]) network.add_edge(out(i), in(user), flow_network::infinite);
     }
@@ -242,7 +242,7 @@ LLMCOST_INLINE graph_partition graph_partitioner::divide() {
     for (std::size_t i = 0; i < size(); ++i) {
         if (!is_alive_[i] || depends_on_tangents_[i] || reaches_sink[in(i)] || !reaches_sink[out(i)]) continue;
         is_saved[i] = true;
-        if (node(i).kind == graph_node_kind::input) continue;
+        if (node(i).kind == fx_node_kind::input) continue;
         result.saved.push_back(static_cast<std::int32_t>(i));
         result.saved_bytes += node(i).bytes;
     }
@@ -264,8 +264,8 @@ LLMCOST_INLINE graph_partition graph_partitioner::divide() {
     for (std::size_t i = 0; i < size(); ++i) {
         if (in_forward[i]) result.forward.push_back(static_cast<std::int32_t>(i));
         if (in_backward[i]) result.backward.push_back(static_cast<std::int32_t>(i));
-        const bool is_operator = node(i).kind != graph_node_kind::input && node(i).kind != graph_node_kind::view &&
-                                 node(i).kind != graph_node_kind::constant;
+        const bool is_operator = node(i).kind != fx_node_kind::input && node(i).kind != fx_node_kind::view &&
+                                 node(i).kind != fx_node_kind::constant;
         if (in_forward[i] && in_backward[i] && is_operator) ++result.num_recomputed;
     }
     return result;

@@ -27,7 +27,7 @@ namespace llmcost::detail {
 
 /// The bytes that distinguish kernels in the table of a step.
 [[nodiscard]] LLMCOST_INLINE std::string key_of(const torch_kernel& k) {
-    std::string key(k.name);
+    std::string key = k.name + k.operators;
     const auto append = [&](std::int64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); };
     for (const std::int64_t n :
          {static_cast<std::int64_t>(k.kind), static_cast<std::int64_t>(k.phase), static_cast<std::int64_t>(k.type),
@@ -94,16 +94,21 @@ LLMCOST_INLINE double torch_step::loss_seconds(std::size_t num_operations) const
     return seconds;
 }
 
+LLMCOST_INLINE torch_step time_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
+                                       const device& device, double host_microseconds, bool is_training) {
+    return detail::timed_kernels(kernels, num_passes, device, host_microseconds,
+                                 is_training ? detail::training_device_bounds : detail::forward_device_bounds);
+}
+
 LLMCOST_INLINE torch_step time_training_step(const model& m, const workload& load, const training_plan& plan,
                                              const device& device, double host_microseconds) {
-    return detail::timed_kernels(training_kernels(m, load, plan),
-                                 static_cast<double>(plan.schedule.gradient_accumulation_steps), device,
-                                 host_microseconds, detail::training_device_bounds);
+    return time_kernels(training_kernels(m, load, plan), static_cast<double>(plan.schedule.gradient_accumulation_steps),
+                        device, host_microseconds, true);
 }
 
 LLMCOST_INLINE torch_step time_forward_pass(const model& m, const workload& load, const device& device,
                                             double host_microseconds) {
-    return detail::timed_kernels(forward_kernels(m, load), 1, device, host_microseconds, detail::forward_device_bounds);
+    return time_kernels(forward_kernels(m, load), 1, device, host_microseconds, false);
 }
 
 }  // namespace llmcost

@@ -29,7 +29,7 @@ LLMCOST_INLINE std::int32_t tape_graph::storage_of(const tape_edge& e, const ten
     if (e.parameter >= 0 && parameters_[static_cast<std::size_t>(e.parameter)] != graph_builder::none)
         return parameters_[static_cast<std::size_t>(e.parameter)];
     const std::int32_t i =
-        graph_.add(graph_node_kind::input, e.parameter >= 0 ? "parameter" : "input", {}, shape_of(v), v.type);
+        graph_.add(fx_node_kind::input, e.parameter >= 0 ? "parameter" : "input", {}, shape_of(v), v.type);
     graph_.node(i).requires_grad = e.requires_grad;
     if (e.parameter >= 0) {
         parameters_[static_cast<std::size_t>(e.parameter)] = i;
@@ -37,6 +37,13 @@ LLMCOST_INLINE std::int32_t tape_graph::storage_of(const tape_edge& e, const ten
         values_[static_cast<std::size_t>(e.tensor)] = i;
         layouts_[static_cast<std::size_t>(e.tensor)] = v;
     }
+    return i;
+}
+
+LLMCOST_INLINE std::int32_t tape_graph::integers(std::int64_t elements) {
+    constexpr std::uint64_t integer_bytes = 8;
+    const std::int32_t i = graph_.add(fx_node_kind::input, "input", {}, shape(elements), dtype::unspecified);
+    graph_.node(i).bytes = static_cast<std::uint64_t>(elements) * integer_bytes;
     return i;
 }
 
@@ -61,13 +68,12 @@ LLMCOST_INLINE std::int32_t tape_graph::view_of(std::int32_t storage, const tens
             is_expanded = true;
         }
     const std::uint64_t elements = graph_.node(storage).numel;
-    tensor dense = v;
-    for (int d = 0; d < v.rank; ++d) dense.size[d] = distinct.size[d];
     bool is_permuted = false;
     for (int d = 0; d + 1 < v.rank; ++d)
         for (int e = d + 1; e < v.rank; ++e)
             is_permuted = is_permuted || (distinct.size[d] > 1 && distinct.size[e] > 1 && v.stride[d] < v.stride[e]);
     std::int32_t i = storage;
+    if (strided_.contains(i) && !has_equal_dimensions(graph_.node(i).sizes, distinct)) i = graph_.clone(i);
     const std::uint64_t distinct_elements = num_elements(distinct.size, distinct.rank);
     if (distinct_elements < elements) {
         // a slice of a view: its sizes are those of the operand but for the sliced dimension
@@ -140,7 +146,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_eager(std::size_t i) {
             if (saved == saved_tensors::output || saved == saved_tensors::input_and_output) read.push_back(out);
             if (saved != saved_tensors::output && saved != saved_tensors::none)
                 read.insert(read.end(), inputs.begin(), inputs.end());
-            const graph_node in = graph_.node(inputs[k]);
+            const fx_node in = graph_.node(inputs[k]);
             graph_.add_gradient(inputs[k], graph_.external(kernels_of(node_at(i).kind).name, read, in.sizes, in.type,
                                                            gradient_kernels(i, k)));
         }
@@ -178,7 +184,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_operation(std::size_t i) {
         case op::copy: return add_copy(i);
         case op::cat: return add_cat(i);
         case op::nll_loss: return add_loss(i);
-        case op::constant: return graph_.add(graph_node_kind::constant, "full", {}, shape_of(out), out.type);
+        case op::constant: return graph_.add(fx_node_kind::constant, "full", {}, shape_of(out), out.type);
         default: break;
     }
     const torch_kernel_kind kernel = kernels_of(n.kind).forward;
@@ -187,7 +193,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_operation(std::size_t i) {
         return add_eager(i);
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < operands.inputs.size(); ++k) inputs.push_back(operand(i, k));
-    if (inputs.empty()) return graph_.add(graph_node_kind::constant, "full", {}, shape_of(out), out.type);
+    if (inputs.empty()) return graph_.add(fx_node_kind::constant, "full", {}, shape_of(out), out.type);
     if (const graph_rule* const rule = graph_rule_of(n.kind))
         return graph_.apply(*rule, std::move(inputs), shape_of(out), out.type);
     static constexpr graph_rule other{
@@ -213,23 +219,19 @@ LLMCOST_INLINE joint_graph tape_graph::build() {
             outputs.push_back(values_[static_cast<std::size_t>(t)]);
     if (outputs.empty() && !tape_.nodes.empty())
         outputs.push_back(values_[static_cast<std::size_t>(tape_.nodes.back().output)]);
+    outputs.insert(outputs.end(), outputs_.begin(), outputs_.end());
     for (std::size_t t = 0; t < tape_.tensors.size(); ++t)
-        if (tape_.tensors[t].is_cached && values_[t] != graph_builder::none) outputs.push_back(values_[t]);
+        if (tape_.tensors[t].is_cached && values_[t] != graph_builder::none &&
+            std::find(outputs.begin(), outputs.end(), values_[t]) == outputs.end())
+            outputs.push_back(values_[t]);
     graph_.backward(outputs);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
         if (parameters_[p] == graph_builder::none || graph_.gradient_of(parameters_[p]) == graph_builder::none)
             continue;
         graph_.graph.backward_outputs.push_back(graph_.gradient_of(parameters_[p]));
+        graph_.graph.parameters.push_back(static_cast<std::int32_t>(p));
     }
     return std::move(graph_.graph);
 }
 
 }  // namespace llmcost::detail
-
-namespace llmcost {
-
-LLMCOST_INLINE joint_graph build_joint_graph(const tape& pass, bool has_backward) {
-    return detail::tape_graph(pass, has_backward).build();
-}
-
-}  // namespace llmcost

@@ -94,14 +94,9 @@ LLMCOST_INLINE std::int32_t tape_graph::add_layer_norm(std::size_t i) {
             graph_.add_gradient(x, graph_.pointwise("mul", {factor, inner}, sizes, type));
         }
         if (weight != graph_builder::none && graph_.requires_grad(weight)) {
-            const graph_node w = graph_.node(weight);
-            const std::int32_t product = graph_.pointwise("mul", {g, normalized}, sizes, type);
-            graph_.add_gradient(weight, graph_.reduce("sum", product, w.sizes, w.type));
+            graph_.add_gradient(weight, graph_.pointwise("mul", {g, normalized}, sizes, type));
         }
-        if (bias != graph_builder::none && graph_.requires_grad(bias)) {
-            const graph_node b = graph_.node(bias);
-            graph_.add_gradient(bias, graph_.reduce("sum", g, b.sizes, b.type));
-        }
+        if (bias != graph_builder::none) graph_.add_gradient(bias, g);
     });
     return graph_.convert(out, operands.output.type);
 }
@@ -145,8 +140,8 @@ LLMCOST_INLINE std::int32_t tape_graph::add_batch_norm(std::size_t i) {
         }
         const auto add_sum = [&](std::int32_t parameter, std::int32_t gradient) {
             if (parameter == graph_builder::none || !graph_.requires_grad(parameter)) return;
-            const graph_node p = graph_.node(parameter);
-            graph_.add_gradient(parameter, graph_.add(graph_node_kind::view, "view", {gradient}, p.sizes, p.type));
+            const fx_node p = graph_.node(parameter);
+            graph_.add_gradient(parameter, graph_.add(fx_node_kind::view, "view", {gradient}, p.sizes, p.type));
         };
         add_sum(weight, graph_.pointwise("mul", {product_sum, deviation}, channels, type));
         add_sum(bias, sum);
@@ -160,8 +155,8 @@ LLMCOST_INLINE std::int32_t tape_graph::add_reduction(std::size_t i, literal nam
     const std::int32_t out = graph_.reduce(name, x, shape_of(result), result.type);
     const bool is_mean = node_at(i).kind == op::mean;
     graph_.on_backward(out, [this, x, is_mean](std::int32_t g) {
-        const graph_node in = graph_.node(x);
-        std::int32_t gradient = graph_.add(graph_node_kind::view, "expand", {g}, in.sizes, in.type);
+        const fx_node in = graph_.node(x);
+        std::int32_t gradient = graph_.add(fx_node_kind::view, "expand", {g}, in.sizes, in.type);
         if (is_mean) gradient = graph_.pointwise("div", {gradient}, in.sizes, in.type);
         graph_.add_gradient(x, gradient);
     });
@@ -173,17 +168,21 @@ LLMCOST_INLINE std::int32_t tape_graph::add_embedding(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t table = operand(i, 0);
     const bool is_embedding = n.inputs[0].parameter >= 0;
-    if (integers_ == graph_builder::none)
-        integers_ = graph_.add(graph_node_kind::input, "tokens", {}, shape{}, result.type);
+    const std::int64_t num_rows =
+        static_cast<std::int64_t>(result.numel) / std::max<std::int64_t>(result.rank > 0 ? result.dim(-1) : 1, 1);
+    const std::int32_t tokens = integers(num_rows);
     const std::int32_t out =
-        graph_.add(is_embedding ? graph_node_kind::gather : graph_node_kind::pointwise,
-                   is_embedding ? "embedding" : "index", {table, integers_}, shape_of(result), result.type);
+        graph_.add(is_embedding ? fx_node_kind::gather : fx_node_kind::pointwise, is_embedding ? "embedding" : "index",
+                   {table, tokens}, shape_of(result), result.type);
     graph_.node(out).gathered_bytes = n.output_bytes;
-    graph_.on_backward(out, [this, table](std::int32_t g) {
-        const graph_node in = graph_.node(table);
-        const std::int32_t zeros = graph_.add(graph_node_kind::constant, "full", {}, in.sizes, in.type);
-        graph_.add_gradient(
-            table, graph_.add(graph_node_kind::scatter, "index_put", {zeros, g, integers_}, in.sizes, in.type));
+    graph_.on_backward(out, [this, table, tokens](std::int32_t g) {
+        const fx_node in = graph_.node(table);
+        // additions of 16-bit gradients are in float32
+        const dtype type = bits_of(in.type) == 16 ? dtype::float32 : in.type;
+        const std::int32_t zeros = graph_.add(fx_node_kind::constant, "full", {}, in.sizes, type);
+        const std::int32_t sum =
+            graph_.add(fx_node_kind::scatter, "index_put", {zeros, graph_.convert(g, type), tokens}, in.sizes, type);
+        graph_.add_gradient(table, graph_.convert(sum, in.type));
     });
     return out;
 }
@@ -195,17 +194,17 @@ LLMCOST_INLINE std::int32_t tape_graph::add_max_pool(std::size_t i) {
     const std::int32_t x = operand(i, 0);
     const shape sizes = shape_of(result);
     const std::int32_t all =
-        graph_.add(graph_node_kind::gather, "_low_memory_max_pool_with_offsets", {x}, sizes, result.type);
+        graph_.add(fx_node_kind::gather, "_low_memory_max_pool_with_offsets", {x}, sizes, result.type);
     graph_.node(all).gathered_bytes = graph_.node(x).bytes;
     const std::int32_t out = graph_.result(all, sizes, result.type);
     const std::int32_t offsets = graph_.result(all, sizes, dtype::int8);
     graph_.on_backward(out, [this, x, offsets, sizes](std::int32_t g) {
-        const graph_node in = graph_.node(x);
+        const fx_node in = graph_.node(x);
         const std::int32_t indices =
             graph_.pointwise("_low_memory_max_pool_offsets_to_indices", {offsets}, sizes, in.type);
-        const std::int32_t zeros = graph_.add(graph_node_kind::constant, "full", {}, in.sizes, in.type);
-        graph_.add_gradient(
-            x, graph_.add(graph_node_kind::scatter, "scatter_add", {zeros, indices, g}, in.sizes, in.type));
+        const std::int32_t zeros = graph_.add(fx_node_kind::constant, "full", {}, in.sizes, in.type);
+        graph_.add_gradient(x,
+                            graph_.add(fx_node_kind::scatter, "scatter_add", {zeros, indices, g}, in.sizes, in.type));
     });
     return out;
 }
@@ -213,19 +212,21 @@ LLMCOST_INLINE std::int32_t tape_graph::add_max_pool(std::size_t i) {
 LLMCOST_INLINE std::int32_t tape_graph::add_copy(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t x = operand(i, 0);
-    if (graph_.node(x).type != result.type) return graph_.convert(x, result.type);
-    const std::int32_t out = graph_.pointwise("clone", {x}, shape_of(result), result.type);
-    graph_.on_backward(out, [this, x](std::int32_t g) { graph_.add_gradient(x, g); });
-    return out;
+    return graph_.node(x).type != result.type ? graph_.convert(x, result.type) : graph_.clone(x);
 }
 
 LLMCOST_INLINE std::int32_t tape_graph::add_cat(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
+    if (inputs.size() == 1) {  // the first entry of a KV cache: Inductor removes the copy (`remove_noop_ops`)
+        outputs_.push_back(inputs[0]);
+        if (!tape_.operands[i].inputs[0].is_contiguous()) strided_.insert(inputs[0]);
+        return inputs[0];
+    }
     // copies of one tensor are broadcast and cloned (torch/_inductor/decomposition.py, `cat`)
     const bool repeats = std::all_of(inputs.begin(), inputs.end(), [&](std::int32_t k) { return k == inputs[0]; });
-    const std::int32_t out = graph_.add(repeats ? graph_node_kind::pointwise : graph_node_kind::cat,
+    const std::int32_t out = graph_.add(repeats ? fx_node_kind::pointwise : fx_node_kind::cat,
                                         repeats ? "clone" : "cat", inputs, shape_of(result), result.type);
     graph_.on_backward(out, [this, inputs](std::int32_t g) {
         for (const std::int32_t input : inputs)
@@ -240,19 +241,19 @@ LLMCOST_INLINE std::int32_t tape_graph::add_loss(std::size_t i) {
     const dtype type = graph_.node(x).type;
     const shape sizes = graph_.node(x).sizes;
     const std::int64_t rows = sizes.rank > 0 ? sizes.size[0] : 1;
-    if (integers_ == graph_builder::none) integers_ = graph_.add(graph_node_kind::input, "labels", {}, shape{}, type);
-    const std::int32_t chosen = graph_.pointwise("gather", {x, integers_}, shape(rows, 1), type);
+    const std::int32_t labels = integers(rows);
+    const std::int32_t chosen = graph_.pointwise("gather", {x, labels}, shape(rows, 1), type);
     graph_.node(chosen).gathered_bytes = graph_.node(chosen).bytes;
     const std::int32_t negative = graph_.pointwise("neg", {chosen}, shape(rows, 1), type);
-    const std::int32_t valid = graph_.pointwise("where", {negative, integers_}, shape(rows, 1), type);
-    const std::int32_t number = graph_.pointwise("ne", {integers_}, shape(rows, 1), type);
+    const std::int32_t valid = graph_.pointwise("where", {negative, labels}, shape(rows, 1), type);
+    const std::int32_t number = graph_.pointwise("ne", {labels}, shape(rows, 1), type);
     const std::int32_t total = graph_.reduce("sum", number, shape(1), type);
     const std::int32_t sum = graph_.reduce("sum", valid, shape(1), type);
     const std::int32_t out = graph_.pointwise("div", {sum, total}, shape_of(result), type);
-    graph_.on_backward(out, [this, x, total, sizes, rows, type](std::int32_t g) {
+    graph_.on_backward(out, [this, x, labels, total, sizes, rows, type](std::int32_t g) {
         const std::int32_t scaled = graph_.pointwise("div", {g, total}, shape(1), type);
-        const std::int32_t mask = graph_.pointwise("where", {integers_}, sizes, type);
-        const std::int32_t valid_rows = graph_.pointwise("where", {integers_, scaled}, shape(rows, 1), type);
+        const std::int32_t mask = graph_.pointwise("where", {labels}, sizes, type);
+        const std::int32_t valid_rows = graph_.pointwise("where", {labels, scaled}, shape(rows, 1), type);
         graph_.add_gradient(x, graph_.pointwise("mul", {mask, valid_rows}, sizes, type));
     });
     return out;

@@ -39,8 +39,8 @@ LLMCOST_INLINE std::int32_t tape_graph::add_linear(std::size_t i) {
     if (has_bias) inputs.insert(inputs.begin(), bias);
     const std::int32_t product =
         graph_.external(has_bias ? "addmm" : "mm", inputs, shape(rows, columns), result.type, forward_kernels(i));
-    graph_.on_backward(product, [this, i, x, w, bias](std::int32_t g) {
-        const graph_node in = graph_.node(x), transposed_weight = graph_.node(w);
+    graph_.on_backward(product, [this, i, x, weight, w, bias](std::int32_t g) {
+        const fx_node in = graph_.node(x), transposed_weight = graph_.node(w);
         const auto input_gradient = [&] {
             if (!graph_.requires_grad(x)) return;
             const std::int32_t stored = graph_.view("permute", w, transposed(transposed_weight.sizes));
@@ -48,11 +48,11 @@ LLMCOST_INLINE std::int32_t tape_graph::add_linear(std::size_t i) {
         };
         // `MmBackward` of a product without bias returns the gradient of the weight first
         if (bias != graph_builder::none) input_gradient();
-        if (graph_.requires_grad(w)) {
+        if (graph_.requires_grad(weight)) {
             const std::int32_t rows = graph_.view("permute", g, transposed(graph_.node(g).sizes));
-            const std::int32_t gradient = graph_.external("mm", {rows, x}, transposed(transposed_weight.sizes),
-                                                          transposed_weight.type, gradient_kernels(i, 1));
-            graph_.add_gradient(w, graph_.view("permute", gradient, transposed_weight.sizes));
+            const fx_node stored = graph_.node(weight);
+            graph_.add_gradient(weight,
+                                graph_.external("mm", {rows, x}, stored.sizes, stored.type, gradient_kernels(i, 1)));
         }
         if (bias == graph_builder::none)
             input_gradient();
@@ -70,7 +70,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_batched_product(std::size_t i) {
     if (has_bias) inputs.push_back(operand(i, 2));
     const std::int32_t out = graph_.external("bmm", inputs, shape_of(result), result.type, forward_kernels(i));
     graph_.on_backward(out, [this, i, a, b, inputs](std::int32_t g) {
-        const graph_node first = graph_.node(a), second = graph_.node(b);
+        const fx_node first = graph_.node(a), second = graph_.node(b);
         if (graph_.requires_grad(b)) {
             const std::int32_t left = graph_.view("permute", a, transposed(first.sizes));
             graph_.add_gradient(b,
@@ -100,11 +100,11 @@ LLMCOST_INLINE std::int32_t tape_graph::add_convolution(std::size_t i) {
         const std::int32_t all =
             graph_.external("convolution_backward", {g, inputs[0], inputs[1]}, shape{}, graph_.node(g).type, kernels);
         for (std::size_t k = 0; k < inputs.size() && k < 2; ++k) {
-            const graph_node in = graph_.node(inputs[k]);
+            const fx_node in = graph_.node(inputs[k]);
             if (graph_.requires_grad(inputs[k])) graph_.add_gradient(inputs[k], graph_.result(all, in.sizes, in.type));
         }
         if (inputs.size() < 3 || !graph_.requires_grad(inputs[2])) return;
-        const graph_node bias = graph_.node(inputs[2]);
+        const fx_node bias = graph_.node(inputs[2]);
         const std::int32_t sum = graph_.reduce("sum", g, bias.sizes, bias.type);
         graph_.node(sum).is_column_reduction = true;
         graph_.add_gradient(inputs[2], sum);
@@ -131,7 +131,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_attention(std::size_t i) {
         const std::int32_t gradients = graph_.external("scaled_dot_product_attention_backward", read, shape{},
                                                        graph_.node(g).type, joint_gradient_kernels(i));
         for (const std::int32_t input : inputs) {
-            const graph_node in = graph_.node(input);
+            const fx_node in = graph_.node(input);
             graph_.add_gradient(input, graph_.result(gradients, in.sizes, in.type));
         }
     });

@@ -60,6 +60,7 @@
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/compiled_step.hpp>
 
 namespace llmcost::cli::detail {
 
@@ -132,10 +133,12 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
     plan = training_plan_of(deployment, request.schedule);
     if (deployment.is_torch) {
         if (request.plan != nullptr) plan = *request.plan;
+        if (deployment.is_compiled && !is_empty(compile_conflict(plan)))
+            throw_usage("--execution", std::string("compile cannot be combined with ") + compile_conflict(plan));
         response.torch = time_torch_step(deployment, request.work.base_workload, &plan);
         response.cost = torch_training_cost(deployment, request.work.base_workload, plan, *response.torch);
         set_training_watts(response, *deployment.device);
-        if (request.plan == nullptr)
+        if (request.plan == nullptr && !deployment.is_compiled)
             response.faster = find_faster_steps(deployment, request.work.base_workload, plan, *response.torch);
         return response;
     }

@@ -187,6 +187,9 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
         if (is_torch) {
             line.add(option::engine, std::string(torch_engine_name));
             if (args.has(option::torch_host)) line.add(option::torch_host, std::string(args.text(option::torch_host)));
+            if (is_compiled(args))
+                line.add(option::torch_execution,
+                         args.choice(option::compile_mode) == 1 ? "reduce-overhead" : "compile");
             return;
         }
         if (const std::string text = adapter_text(args); text != "none")  // QLoRA multiplies unpacked weights
@@ -216,6 +219,7 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
             cost.model_flops_utilisation(*placed.device, *placed.execution.linear_type) * accumulation / factor;
         out.omissions = omissions_of(plan);
         out.is_torch = is_torch;
+        out.is_compiled = placed.is_compiled;
         if (response.torch) {
             out.device_seconds = response.torch->device_seconds;
             out.host_seconds = response.torch->host_seconds;

@@ -21,6 +21,7 @@
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/compiled_step.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli::detail {
@@ -49,10 +50,13 @@ LLMCOST_INLINE training_plan training_plan_of(const deployment& p, const trainin
 }
 
 LLMCOST_INLINE torch_step time_torch_step(const deployment& p, const workload& load, const training_plan* plan) {
-    if (plan == nullptr) return time_forward_pass(p.model, load, *p.device, p.host_microseconds);
+    if (plan == nullptr)
+        return (p.is_compiled ? time_compiled_forward_pass : time_forward_pass)(p.model, load, *p.device,
+                                                                                p.host_microseconds);
     model base_model = p.model;
     base_model.policy = nullptr;  // the plan contains the adapter
-    return time_training_step(base_model, load, *plan, *p.device, p.host_microseconds);
+    return (p.is_compiled ? time_compiled_training_step : time_training_step)(base_model, load, *plan, *p.device,
+                                                                              p.host_microseconds);
 }
 
 LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const deployment& p, workload& load) {
@@ -68,6 +72,10 @@ LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const d
 
 LLMCOST_INLINE timed_operations time_torch_operations(const arguments& args, const deployment& p, const workload& load,
                                                       std::size_t num_operations) {
+    if (p.is_compiled)
+        throw_usage("--execution",
+                    "compile fuses operations of several modules; expected eager or graph, or llmcost "
+                    "latency and train");
     training_schedule schedule;
     if (load.training) read_optimizer(args.text(option::optimizer, "adamw"), schedule);
     const training_plan plan = training_plan_of(p, schedule);

@@ -32,6 +32,7 @@
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/compiled_memory.hpp>
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/operators.hpp>
 #include <llmcost/torch/step.hpp>
@@ -97,7 +98,7 @@ LLMCOST_INLINE training_cost torch_training_cost(const deployment& p, const work
     out.total = step_time_of(step);
     model base_model = p.model;
     base_model.policy = nullptr;  // the plan contains the adapter
-    const memory_timeline memory = train(base_model, load, plan).memory;
+    const memory_timeline memory = (p.is_compiled ? train_compiled : train)(base_model, load, plan).memory;
     out.memory.peak = memory.peak.bytes;
     out.memory.saved = memory.saved_bytes;
     out.memory.trained = memory.num_trainable;
@@ -136,7 +137,7 @@ LLMCOST_INLINE std::string torch_operator_table(const torch_step& step) {
     double other_launches = 0, other_seconds = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (i < max_rows) {
-            out += line(rows[i].kernel.name, rows[i].launches, rows[i].seconds);
+            out += line(profile_name_of(rows[i].kernel).substr(0, name_width - 2), rows[i].launches, rows[i].seconds);
             continue;
         }
         other_launches += rows[i].launches;
@@ -157,7 +158,7 @@ LLMCOST_INLINE table torch_kernel_table(const torch_step& step) {
             {}};
     for (const timed_torch_kernel& row : step.kernels)
         t.rows.push_back(
-            {std::string(row.kernel.name), std::string(step_phase_names[static_cast<std::size_t>(row.kernel.phase)]),
+            {profile_name_of(row.kernel), std::string(step_phase_names[static_cast<std::size_t>(row.kernel.phase)]),
              std::string(name_of(row.kernel.type)), operands_label(row.kernel), formatted("%.0f", row.launches),
              exact_number(row.seconds), exact_number(row.launches * row.seconds)});
     return t;
@@ -179,7 +180,7 @@ LLMCOST_INLINE void write_torch_step(json_writer& json, const torch_step& step) 
     json.key("kernels").array();
     for (const timed_torch_kernel& row : step.kernels) {
         const torch_kernel& k = row.kernel;
-        json.object().member("operator", k.name);
+        json.object().member("operator", profile_name_of(k));
         json.member("phase", step_phase_names[static_cast<std::size_t>(k.phase)]).member("dtype", name_of(k.type));
         write_operands(json, k);
         json.member("calls", row.launches).member("seconds", row.seconds);
@@ -189,7 +190,9 @@ LLMCOST_INLINE void write_torch_step(json_writer& json, const torch_step& step) 
 }
 
 LLMCOST_INLINE std::string torch_method_line(const torch_step& step) {
-    std::string out = "Method: eager PyTorch 2.11; device " + duration(step.device_seconds);
+    std::string out =
+        step.is_compiled ? "Method: torch.compile, PyTorch 2.15; device " : "Method: eager PyTorch 2.11; device ";
+    out += duration(step.device_seconds);
     if (step.host_seconds > 0)
         out += ", host " + duration(step.host_seconds) + formatted(" for %.0f kernels; the ", step.num_launches()) +
                (step.is_host_bound() ? "host" : "device") + " limits the step";

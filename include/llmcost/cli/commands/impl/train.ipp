@@ -15,6 +15,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
@@ -38,6 +39,7 @@
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
@@ -51,6 +53,8 @@
 #include <llmcost/report/chart.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/compiled_memory.hpp>
+#include <llmcost/torch/compiled_step.hpp>
 #include <llmcost/trace/dropout.hpp>
 
 namespace llmcost::cli::detail {
@@ -82,7 +86,9 @@ LLMCOST_INLINE workload training_workload(const arguments& args) {
     load.sequence = args.number(option::sequence, 1024);
     load.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
     parse_multimodal_inputs(args, load);
-    load.uses_cpu_kernels = args.choice(option::torch_device) == 0;
+    if (is_compiled(args) && args.has(option::torch_device) && args.choice(option::torch_device) == 0)
+        throw_usage(option::compile.name, "requires --on cuda, found cpu");
+    load.uses_cpu_kernels = args.choice(option::torch_device) == 0 && !is_compiled(args);
     load.cuda_capability = load.uses_cpu_kernels ? 0 : cuda_capability_of(args);
     load.has_dropout = args.choice(option::dropout) == 1;
     return load;
@@ -159,6 +165,12 @@ LLMCOST_INLINE void require_supported_training(const arguments& args, const mode
                                                const training_plan& plan) {
     require_supported_dropout(m, load);
     require_supported_fused_loss(m, load, plan);
+    if (is_compiled(args) && !is_empty(compile_conflict(plan)))
+        throw_usage(option::compile.name, std::string("cannot be combined with ") + compile_conflict(plan));
+    if (is_compiled(args) && args.choice(option::precision) == precision_fp8_mixed)
+        throw_usage(option::compile.name, "cannot be combined with --precision fp8-mixed");
+    if (is_compiled(args) && load.has_dropout)
+        throw_usage(option::compile.name, "cannot be combined with --dropout keep");
     if (args.choice(option::precision) == precision_fp8_mixed && plan.adapter_config.kind != adapter_kind::none)
         throw_usage("--precision", "fp8-mixed cannot be combined with --adapter");
 }
@@ -194,14 +206,15 @@ LLMCOST_INLINE command_output run_training_sweep(const arguments& args, const pr
         longest = std::max({longest, step_load.sequence, step_load.encoder_sequence});
         return step_load;
     };
-    command_output out =
-        swept_bytes(args, io, work, read.found.name_of_model.name, limit, names, complete,
-                    [&](const arguments&, const workload& step_load) {
-                        const memory_bytes peak = train(read.subject, step_load, plan).memory.peak.bytes;
-                        std::vector<count> bytes(std::begin(peak.category_bytes), std::end(peak.category_bytes));
-                        bytes.emplace_back(peak.total);
-                        return bytes;
-                    });
+    command_output out = swept_bytes(
+        args, io, work, read.found.name_of_model.name, limit, names, complete,
+        [&](const arguments&, const workload& step_load) {
+            const memory_bytes peak =
+                (is_compiled(args) ? train_compiled : train)(read.subject, step_load, plan).memory.peak.bytes;
+            std::vector<count> bytes(std::begin(peak.category_bytes), std::end(peak.category_bytes));
+            bytes.emplace_back(peak.total);
+            return bytes;
+        });
     warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject, longest);
     return out;
 }
@@ -232,7 +245,8 @@ LLMCOST_INLINE training_response compute_training(const arguments& args, const p
                         adapter.label,
                         limit,
                         read_step_time(args, precision),
-                        train(read.subject, load, plan)};
+                        (is_compiled(args) ? train_compiled : train)(read.subject, load, plan)};
+    t.is_compiled = is_compiled(args);
     if (plan.schedule.recompute == recompute_mode::selective && !t.run.has_attention_shape)
         throw_usage("--recompute", "selective is not supported: this model has no known attention to recompute");
     if (!adapter.none() && t.run.memory.num_trainable == 0) throw_usage("--adapter", "matches no module of this model");
@@ -299,7 +313,7 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
         response.estimate =
             detail::estimate_training_step(args, io, load, plan, detail::precisions[response.precision].products);
     response.epoch_tokens = epoch_tokens;
-    if (limit.is_set() && !limit.fits(response.needed()))
+    if (limit.is_set() && !limit.fits(response.needed()) && !response.is_compiled)
         response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
     command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),
                        exit_code_of_fit(limit, response.needed())};

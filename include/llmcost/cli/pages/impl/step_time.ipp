@@ -48,6 +48,7 @@ LLMCOST_INLINE std::string assumption_line(const step_estimate& estimate) {
             "--engine torch: device " + duration(estimate.device_seconds) + ", host " + duration(estimate.host_seconds);
     else
         out += "--engine torch: eager PyTorch";
+    if (estimate.is_compiled) out += "; torch.compile, eager optimizer";
     return out + (estimate.omissions.empty() ? "" : "; without " + estimate.omissions) + '\n';
 }
 

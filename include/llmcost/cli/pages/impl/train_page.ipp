@@ -111,6 +111,7 @@ LLMCOST_INLINE std::string train_title(const training_response& t) {
     if (t.load.has_dropout) parts.emplace_back("dropout enabled");
     if (const std::int32_t capability = t.load.cuda_capability; capability > 0)
         parts.push_back("CUDA " + std::to_string(capability / 10) + '.' + std::to_string(capability % 10));
+    if (t.is_compiled) parts.emplace_back("torch.compile");
     return wrapped(parts, 80);
 }
 
@@ -249,6 +250,7 @@ LLMCOST_INLINE std::string train_json(const training_response& t) {
     json.object().member("model", t.read.found.name_of_model.name).member("batch", t.load.batch);
     if (unit_of(t.read.subject, t.load) == input_unit::token) json.member("sequence", t.load.sequence);
     json.member("parameters", t.run.pass_metrics.params).member("trainable", count(m.num_trainable));
+    json.member("compiled", t.is_compiled);
     json.member("saved_bytes", count(m.saved_bytes)).key("torch_flops").object();
     json.member("forward", t.forward_flops()).member("backward", t.backward_flops()).end_object();
     json.member("offloaded", count(m.offloaded_bytes));

@@ -161,8 +161,15 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", args.text(option::engine))
                                                        : engine{};
     const string_ref distribution = parse_routing(args, p.execution.routing_distribution);
-    const launch_mode launch = static_cast<launch_mode>(
-        args.choice(option::execution, static_cast<int>(p.is_torch ? launch_mode::eager : launch_mode::cuda_graph)));
+    const int execution = args.choice(option::torch_execution,
+                                      static_cast<int>(p.is_torch ? launch_mode::eager : launch_mode::cuda_graph));
+    p.is_compiled = execution >= execution_compile;
+    if (p.is_compiled && !p.is_torch)
+        throw_usage(option::torch_execution.name,
+                    quote(args.text(option::torch_execution)) + " is not supported by this engine; use --engine torch");
+    const launch_mode launch = execution == execution_compile           ? launch_mode::eager
+                               : execution == execution_reduce_overhead ? launch_mode::cuda_graph
+                                                                        : static_cast<launch_mode>(execution);
     if (p.is_torch && launch != launch_mode::cuda_graph) p.host_microseconds = parse_torch_host(args);
     const parallel_config parallel = parse_parallelism(args, p.model, launch);
     set_device(p, args);
