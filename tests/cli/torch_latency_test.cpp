@@ -5,12 +5,16 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <llmcost/cli/args/text.hpp>
 
 // `llmcost latency --engine torch`: the kernels of eager PyTorch, compared with recordings of its profiler.
 using namespace llmcost::testing;
@@ -221,5 +225,109 @@ TEST_CASE("a loop over time steps launches its kernels once per step") {
                                 std::to_string(steps)));
         CHECK(calls.at("aten::exp") == 12 * (4 * steps + 1));
         CHECK(calls.at("aten::maximum") == 12 * 2 * steps);
+    }
+}
+
+TEST_CASE("ops, levels, graph, report and compare have the time of latency --engine torch") {
+    const auto sum_of = [](const json& rows) {
+        double seconds = 0;
+        for (const json& row : rows) seconds += row["seconds"].get<double>();
+        return seconds;
+    };
+    for (const char* model : {"Qwen/Qwen3-0.6B", "openai-community/gpt2", "google-bert/bert-base-uncased",
+                              "ibm-granite/granite-3.0-1b-a400m-base", "google-t5/t5-small",
+                              "state-spaces/mamba-130m-hf", "google/vit-base-patch16-224", "torchvision/resnet18"}) {
+        CAPTURE(model);
+        const std::string name(model);
+        const bool is_image = name.starts_with("google/vit") || name.starts_with("torchvision");
+        const std::string sizes = (is_image ? std::string() : " --sequence 64") + " --device h200 --dtype bfloat16";
+        const std::string pass = " --model " + name + sizes;
+        const std::string engine = " --engine torch --format json";
+        const auto parsed = [&](const std::string& command) { return json::parse(printed(command + pass + engine)); };
+        const json forward = parsed("latency --logits all");
+        const double device_seconds = forward["device_seconds"].get<double>();
+        const auto is_total = [&](double seconds) { return seconds == doctest::Approx(device_seconds).epsilon(1e-9); };
+        const json ops = parsed("ops"), levels = parsed("levels"), graph = parsed("graph --level operator");
+        for (const json& answer : {ops, levels}) {
+            CHECK(answer["engine"] == "torch");
+            CHECK(is_total(answer["seconds"].get<double>()));
+            CHECK(answer["kernels"].get<double>() == forward["launches"].get<double>());
+            CHECK(answer["host_seconds"].get<double>() == doctest::Approx(forward["host_seconds"].get<double>()));
+        }
+        CHECK(is_total(sum_of(ops["rows"])));
+        for (const char* group : {"module", "layer"})
+            CHECK(is_total(sum_of(parsed("ops --group " + std::string(group))["groups"])));
+        CHECK(is_total(sum_of(parsed("ops --group kind")["rows"])));
+        CHECK(is_total(sum_of(levels["layers"])));
+        CHECK(is_total(sum_of(levels["operators"])));
+        CHECK(is_total(sum_of(graph["nodes"])));
+        CHECK(is_total(sum_of(parsed("graph")["nodes"])));
+        CHECK(has(printed("report --engine torch" + pass), "device time of PyTorch on H200 SXM</th>\n<td>" +
+                                                               llmcost::cli::detail::duration(device_seconds) +
+                                                               "</td>"));
+        const json compared =
+            json::parse(printed("compare " + name + " " + name + sizes + engine))["comparisons"][0]["figures"];
+        const auto figure =
+            std::ranges::find_if(compared, [](const json& f) { return f["name"] == "device_nanoseconds"; });
+        REQUIRE(figure != compared.end());
+        CHECK((*figure)["values"][0].get<double>() == doctest::Approx(1e9 * device_seconds).epsilon(1e-5));
+
+        const json training = parsed("latency --training"), backward = parsed("graph --backward");
+        const double step_seconds = training["device_seconds"].get<double>();
+        const json step = parsed("ops --training"), modules = parsed("ops --training --group module");
+        CHECK(sum_of(step["rows"]) == doctest::Approx(step_seconds).epsilon(1e-9));
+        CHECK(sum_of(modules["groups"]) == doctest::Approx(step_seconds).epsilon(1e-9));
+        CHECK(sum_of(backward["nodes"]) + backward["loss_seconds"].get<double>() +
+                  backward["optimizer_seconds"].get<double>() ==
+              doctest::Approx(step_seconds).epsilon(1e-9));
+        double optimizer = 0;
+        for (const json& row : step["rows"])
+            if (row["phase"] == "optimizer") optimizer += row["seconds"].get<double>();
+        CHECK(optimizer > 0);
+        CHECK(optimizer == doctest::Approx(backward["optimizer_seconds"].get<double>()));
+    }
+}
+
+TEST_CASE("ops --engine torch lists operators, sorted and filtered") {
+    const std::string pass = " --model openai-community/gpt2 --sequence 64 --device h200 --engine torch";
+    const json rows = json::parse(printed("ops --sort time --format json" + pass))["rows"];
+    for (std::size_t i = 1; i < rows.size(); ++i)
+        CHECK(rows[i - 1]["seconds"].get<double>() >= rows[i]["seconds"].get<double>());
+    const json filtered = json::parse(printed("ops --filter layer_norm --format json" + pass))["rows"];
+    REQUIRE(filtered.size() == 1);
+    CHECK(filtered[0]["operator"] == "aten::native_layer_norm");
+    CHECK(filtered[0]["calls"] == 25);
+    CHECK(json::parse(printed("ops --top 3 --format json" + pass))["rows"].size() == 3);
+    CHECK(printed("ops --format csv" + pass).starts_with("operator,phase,dtype,operands,calls,kernels,flops,"));
+    CHECK(json::parse(printed("ops --execution graph --format json" + pass))["host_seconds"] == 0);
+}
+
+TEST_CASE("options of torch require it, and torch rejects options that it does not have") {
+    const std::string model = " --model openai-community/gpt2 --sequence 64";
+    const std::pair<const char*, const char*> errors[]{
+        {"ops --engine vllm --device h200",
+         "--engine: expected torch, found 'vllm'; for the kernels of an inference engine, use llmcost latency"},
+        {"ops --engine torch", "--engine: torch requires --device"},
+        {"levels --engine torch", "--engine: torch requires --device"},
+        {"graph --engine torch", "--engine: torch requires --device"},
+        {"report --engine torch", "--engine: torch requires --device"},
+        {"ops --precision bf16", "--precision: requires --engine torch"},
+        {"levels --host h200 --device h200", "--host: requires --engine torch"},
+        {"graph --precision bf16 --device h200", "--precision: requires --engine torch"},
+        {"report --host h200 --device h200", "--host: requires --engine torch"},
+        {"ops --training --device h200", "--training: requires --engine torch"},
+        {"ops --optimizer sgd --device h200 --engine torch", "--optimizer: requires --training"},
+        {"ops --backward --device h200 --engine torch", "--backward: cannot be combined with --engine torch"},
+        {"ops --expand --device h200 --engine torch", "--expand: not supported with --engine torch"},
+        {"ops --sort params --device h200 --engine torch", "--sort: expected name, flops, bytes, intensity or time"},
+        {"ops --activation-dtype float32 --device h200 --engine torch",
+         "--activation-dtype: cannot be combined with --engine torch"},
+        {"ops --filter nothing --device h200 --engine torch", "--filter: no operator contains 'nothing'"},
+        {"graph --split 2 --device h200 --engine torch", "--split: cannot be combined with --engine torch"},
+        {"graph --format chrome --device h200 --engine torch", "--format: chrome and chakra are not supported"},
+    };
+    for (const auto& e : errors) {
+        CAPTURE(e.first);
+        CHECK(has(refused(e.first + model), e.second));
     }
 }

@@ -138,6 +138,15 @@ protected:
                 .num_experts = num_experts,
                 .num_experts_per_tok = num_experts_per_tok};
     }
+    /// The workload inside the experts: autocast on a CUDA device does not convert the operands of `torch._grouped_mm`.
+    ///
+    /// Source: transformers/integrations/moe.py, `grouped_mm_experts_forward`; aten/src/ATen/autocast_mode.h,
+    /// `AT_FORALL_LOWER_PRECISION_FP`, which lacks `_grouped_mm`.
+    [[nodiscard]] static constexpr workload grouped_product_workload(const trace& t) {
+        workload load = t.load();
+        load.autocast = load.autocast && !load.has_cuda_autocast();
+        return load;
+    }
     constexpr tensor param(trace& t, literal name, const shape& sizes) const {
         return t.param(name, sizes, num_experts_per_tok, num_experts);
     }
@@ -159,6 +168,7 @@ protected:
     template <class Gate>
     constexpr tensor forward_gated(trace& t, const tensor& x, const tensor& weights, const Gate& gate) const {
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const recorder::workload_guard products{t, grouped_product_workload(t)};
         const tensor rows = dispatch_tokens(t, x),
                      up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
                      down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
@@ -189,6 +199,7 @@ struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
     static constexpr bool is_leaf = true;
     constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
+        const recorder::workload_guard products{t, grouped_product_workload(t)};
         const tensor rows = dispatch_tokens(t, x),
                      up = param(t, "gate_up_proj", {num_experts, hidden_size, 2 * intermediate_size}),
                      up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * intermediate_size}),

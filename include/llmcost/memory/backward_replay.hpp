@@ -67,7 +67,8 @@ private:
     void combine_view_gradients(tensor_state& state, const tape_tensor& source, std::uint64_t element_bits);
     void free_view_gradients(tensor_state& state);
     /// Adds two gradients of one tensor, in place if the first one has no other references.
-    void accumulate(std::int32_t& place, std::int32_t g, std::uint64_t element_bits);
+    /// Adds a gradient to that of `sum`, whose bytes and place it sets.
+    void accumulate(std::int32_t& place, std::int32_t g, gradient_sum sum);
     void accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g);
     /// A gradient that forward computed and saved. Its memory is released when it is passed on.
     std::int32_t saved_gradient(const tape_edge& e) { return allocate_gradient(e.bytes, category::activations); }

@@ -10,6 +10,17 @@
 
 namespace llmcost {
 
+/// A sum of two gradients of a tensor or a parameter.
+struct gradient_sum {
+    std::int32_t tensor = -1;     ///< index in `tape::tensors`; -1: a parameter
+    std::int32_t parameter = -1;  ///< index in `tape::parameters`; -1: a tensor
+    std::uint64_t bytes = 0;
+    std::uint64_t element_bits = 32;
+    /// the first gradient is overwritten: nothing else refers to it (torch/csrc/autograd/input_buffer.cpp,
+    /// `accumulate`)
+    bool is_in_place = false;
+};
+
 /// Observer of the last replayed training step: receives the operations that PyTorch executes, in their order.
 ///
 /// Nodes and their inputs are indices in `tape::nodes` and `tape_node::inputs`.
@@ -24,7 +35,7 @@ public:
     virtual void on_gradient(std::int32_t /*node*/, std::size_t /*input*/, std::uint64_t /*computed_bytes*/,
                              std::uint64_t /*gradient_bytes*/) {}
     /// Two gradients are added.
-    virtual void on_gradient_sum(std::uint64_t /*bytes*/, std::uint64_t /*element_bits*/) {}
+    virtual void on_gradient_sum(const gradient_sum& /*sum*/) {}
     /// The gradients of the views of a tensor become its gradient: those of slices are padded with zeros and added,
     /// those of a `split`, `chunk` or `unbind` are concatenated.
     virtual void on_view_gradients(const std::vector<std::uint64_t>& /*view_bytes*/, std::uint64_t /*tensor_bytes*/,

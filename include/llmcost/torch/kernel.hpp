@@ -82,7 +82,8 @@ struct torch_kernel {
     std::int64_t num_repetitions = 1;                       ///< launches: time steps of a loop
     std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
     std::int64_t window = 1;                                ///< positions of the window of a convolution
-    shape operands[3]{};                                    ///< sizes that the profiler lists
+    static constexpr int max_operands = 6;
+    shape operands[max_operands]{};  ///< sizes that the profiler lists, without scalars and lists of tensors
     int num_operands = 0;
     std::string operators{};  ///< of a kernel of torch.compile: the names of the fused operators
 

@@ -16,6 +16,7 @@
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/tensor.hpp>
 
 namespace llmcost {
 
@@ -32,7 +33,7 @@ public:
     void on_backward(std::int32_t node) override;
     void on_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
                      std::uint64_t gradient_bytes) override;
-    void on_gradient_sum(std::uint64_t bytes, std::uint64_t element_bits) override;
+    void on_gradient_sum(const gradient_sum& sum) override;
     void on_view_gradients(const std::vector<std::uint64_t>& view_bytes, std::uint64_t tensor_bytes,
                            std::uint64_t element_bits, bool is_sliced) override;
     void on_parameter_gradient(std::int32_t parameter, bool is_accumulated) override;
@@ -57,6 +58,8 @@ private:
     void add_gradient_cast(std::int32_t node, std::size_t input, std::uint64_t bytes_read, std::uint64_t bytes_written);
     void add_attention_backward(std::int32_t node);
     void add_forward(std::int32_t node);
+    /// A kernel of the gradient of an elementwise operation: its operands, and the bytes that it reads.
+    void set_gradient_operands(torch_kernel& k, std::int32_t node, std::size_t input, int reads);
     /// The launches of each kernel of a node: the time steps of its loop.
     [[nodiscard]] std::int64_t num_time_steps_of(std::int32_t node) const;
 

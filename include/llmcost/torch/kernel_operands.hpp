@@ -40,7 +40,7 @@ struct product_sizes {
 }
 
 inline void add_operand(torch_kernel& k, const shape& s) {
-    if (k.num_operands < 3) k.operands[k.num_operands++] = s;
+    if (k.num_operands < torch_kernel::max_operands) k.operands[k.num_operands++] = s;
 }
 
 }  // namespace llmcost::detail

@@ -123,7 +123,8 @@ LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
         if (e.bytes < tensor_state_of(e.tensor).bytes)
             store_view_gradient(state_of(e.tensor), input_gradients_[i]);
         else
-            accumulate(state_of(e.tensor).gradient, input_gradients_[i], n.element_bits);
+            accumulate(state_of(e.tensor).gradient, input_gradients_[i],
+                       {.tensor = e.tensor, .element_bits = n.element_bits});
     }
     // the bias of a product is its first input (derivatives.yaml, `addmm`)
     const bool is_product = op_cost_of(n.kind).torch_flops != 0;
@@ -212,7 +213,7 @@ LLMCOST_INLINE void backward_replay::combine_view_gradients(tensor_state& state,
             views.push_back(gradients_[static_cast<std::size_t>(g)].bytes);
         observer()->on_view_gradients(views, source.bytes, element_bits, source.is_sliced);
     }
-    accumulate(state.gradient, allocate_gradient(source.bytes), element_bits);
+    accumulate(state.gradient, allocate_gradient(source.bytes), {.element_bits = element_bits});
     tracker_.update_peak("cat");
     free_view_gradients(state);
 }
@@ -222,18 +223,20 @@ LLMCOST_INLINE void backward_replay::free_view_gradients(tensor_state& state) {
     state.view_gradients.clear();
 }
 
-LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_t g, std::uint64_t element_bits) {
+LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_t g, gradient_sum sum) {
     if (place < 0) {
         place = g;
         return;
     }
     gradient_buffer& first = gradients_[static_cast<std::size_t>(place)];
-    if (observer() != nullptr) observer()->on_gradient_sum(first.bytes, element_bits);
-    if (first.num_references > 1 || first.is_view) {
-        const std::int32_t sum = allocate_gradient(first.bytes);
+    sum.bytes = first.bytes;
+    sum.is_in_place = first.num_references == 1 && !first.is_view;
+    if (observer() != nullptr) observer()->on_gradient_sum(sum);
+    if (!sum.is_in_place) {
+        const std::int32_t added = allocate_gradient(first.bytes);
         tracker_.update_peak("add");
         release_gradient(place);
-        place = sum;
+        place = added;
     }
     release_gradient(g);
 }
@@ -241,7 +244,8 @@ LLMCOST_INLINE void backward_replay::accumulate(std::int32_t& place, std::int32_
 LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t parameter, std::int32_t g) {
     parameter_gradient& use = uses_[static_cast<std::size_t>(parameter)];
     const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(parameter)];
-    accumulate(use.gradient, g, 8 * p.bytes / std::max<std::uint64_t>(p.elements, 1));
+    accumulate(use.gradient, g,
+               {.parameter = parameter, .element_bits = 8 * p.bytes / std::max<std::uint64_t>(p.elements, 1)});
     if (--use.num_pending > 0) return;
     parameters_->before_gradient();
     release_gradient(use.gradient);

@@ -5,12 +5,15 @@
 #include <llmcost/torch/convolution_kernels.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_operands.hpp>
 #include <llmcost/trace/tensor.hpp>
 
 namespace llmcost::detail {
@@ -173,12 +176,11 @@ LLMCOST_INLINE std::vector<torch_kernel> convolution_kernels(const tape_operands
     for (torch_kernel& k : kernels) {
         k.is_continuation = &k != kernels.data();
         k.type = operands.output.type;
-        for (const tensor& v : operands.inputs) {
-            if (k.num_operands == 3) break;
-            shape& operand = k.operands[k.num_operands++];
-            operand.rank = v.rank;
-            for (int i = 0; i < v.rank; ++i) operand.size[i] = v.size[i];
-        }
+        // cuDNN's calls have no bias; `convolution_backward(gradient, input, weight)`
+        if (result != convolution_result::output) detail::add_operand(k, detail::shape_of(operands.output));
+        const bool has_bias = std::string_view(k.name) == "aten::_conv_depthwise2d";
+        for (std::size_t i = 0; i < operands.inputs.size() && (i < 2 || has_bias); ++i)
+            detail::add_operand(k, detail::shape_of(operands.inputs[i]));
     }
     return kernels;
 }

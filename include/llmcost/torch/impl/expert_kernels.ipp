@@ -39,8 +39,13 @@ namespace llmcost::detail {
                                                                                bool shares_inner) {
     std::int64_t& shared = shares_inner ? k.inner : k.rows;
     const std::int64_t groups = std::max<std::int64_t>(std::min(experts.num_experts, shared), 1);
-    shared = (shared + groups - 1) / groups;
     const bool is_fused = k.type == dtype::bfloat16;
+    if (is_fused) {
+        add_operand(k, shape(k.rows, k.inner));
+        add_operand(k, shares_inner ? shape(k.inner, k.columns) : shape(experts.num_experts, k.inner, k.columns));
+        add_operand(k, shape(experts.num_experts));
+    }
+    shared = (shared + groups - 1) / groups;
     k.name = is_fused ? "aten::_grouped_mm" : "aten::mm";
     k.kind = is_fused ? torch_kernel_kind::batched_product : torch_kernel_kind::product;
     k.batch = is_fused ? groups : 1;
@@ -50,9 +55,11 @@ namespace llmcost::detail {
     k.bytes_read = bytes(k.rows, k.inner) + bytes(k.inner, k.columns);
     k.bytes_written = bytes(k.rows, k.columns);
     k.flops = 2 * static_cast<std::uint64_t>(k.batch * k.rows * k.columns * k.inner);
+    if (is_fused) return {k};
+    // `mm(rows, weight, out)`
     add_operand(k, shape(k.rows, k.inner));
     add_operand(k, shape(k.inner, k.columns));
-    if (is_fused) return {k};
+    add_operand(k, shape(k.rows, k.columns));
     std::vector<torch_kernel> list(static_cast<std::size_t>(groups) + 1, k);
     const auto offset_bytes = static_cast<std::uint64_t>(4 * groups);
     list.front() = expert_kernel_launch("aten::copy_", torch_kernel_kind::copy_contiguous, offset_bytes, offset_bytes);

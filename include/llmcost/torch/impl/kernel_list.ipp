@@ -68,6 +68,30 @@ LLMCOST_INLINE void set_channels(torch_kernel& k, const tensor& v, bool is_insta
     k.columns = static_cast<std::int64_t>(v.numel) / std::max<std::int64_t>(k.rows, 1);
 }
 
+/// The operands as the profiler lists them: `copy_(destination, source)`; a list of tensors has no sizes.
+LLMCOST_INLINE void set_profiled_operands(torch_kernel& k, const tape_node& n, const tape_operands& operands) {
+    const shape output = shape_of(operands.output);
+    if (n.kind == op::copy || n.kind == op::cat || n.kind == op::constant) k.num_operands = 0;
+    if (n.kind == op::copy)
+        for (int i = 0; i < 2; ++i) add_operand(k, output);
+    if (n.kind != op::gather || n.inputs.empty() || n.inputs.front().parameter < 0) return;
+    // Indexing.cu, `index_select_out_cuda` of rows: `gather` with an expanded index
+    const shape rows(static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(k.columns, 1),
+                     k.columns);
+    k.name = "aten::gather";
+    k.num_operands = 1;
+    for (int i = 0; i < 2; ++i) add_operand(k, rows);
+}
+
+/// `native_layer_norm_backward(gradient, input, mean, reciprocal standard deviation, weight, bias)`.
+LLMCOST_INLINE void set_layer_norm_operands(torch_kernel& k, const tape_operands& operands) {
+    const shape output = shape_of(operands.output);
+    shape statistics = output;
+    if (statistics.rank > 0) statistics.size[statistics.rank - 1] = 1;
+    for (const shape& s : {output, output, statistics, statistics}) add_operand(k, s);
+    for (std::size_t i = 1; i < operands.inputs.size(); ++i) add_operand(k, shape_of(operands.inputs[i]));
+}
+
 /// The ATen operator of a node, as PyTorch's profiler lists it.
 [[nodiscard]] LLMCOST_INLINE literal operator_name(const tape_node& n) noexcept {
     if (n.in_place)
@@ -136,7 +160,7 @@ LLMCOST_INLINE void kernel_listener::add_forward(std::int32_t node) {
         // torch/csrc/autograd: an in-place function that saves `self` clones it first
         torch_kernel& clone = add("aten::copy_", torch_kernel_kind::copy_contiguous, n.output_bytes, n.output_bytes);
         clone.type = operands.output.type;
-        detail::add_operand(clone, detail::shape_of(operands.output));
+        for (int i = 0; i < 2; ++i) detail::add_operand(clone, detail::shape_of(operands.output));
     }
     std::uint64_t read = 0;
     const bool gathers = op_cost_of(n.kind).read == read_pattern::gathered;
@@ -176,13 +200,13 @@ LLMCOST_INLINE void kernel_listener::add_forward(std::int32_t node) {
         k.inner = s.inner;
         k.is_transposed_b = true;  // a weight is stored as (columns, inner)
         k.num_operands = 0;
-        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product
-                                   ? shape(s.batch, s.rows, s.inner)
-                                   : shape(s.rows, s.inner));
-        detail::add_operand(k, s.batch > 1 || kind == torch_kernel_kind::batched_product
-                                   ? shape(s.batch, s.inner, s.columns)
-                                   : shape(s.inner, s.columns));
+        const bool is_batched = s.batch > 1 || kind == torch_kernel_kind::batched_product;
+        // `addmm(bias, a, b)`, `baddbmm(bias, a, b)`
+        if (operands.inputs.size() > 2) detail::add_operand(k, detail::shape_of(operands.inputs.back()));
+        detail::add_operand(k, is_batched ? shape(s.batch, s.rows, s.inner) : shape(s.rows, s.inner));
+        detail::add_operand(k, is_batched ? shape(s.batch, s.inner, s.columns) : shape(s.inner, s.columns));
     }
+    detail::set_profiled_operands(k, n, operands);
 }
 
 LLMCOST_INLINE void kernel_listener::add_kernels(const std::vector<torch_kernel>& list) {
@@ -204,15 +228,23 @@ LLMCOST_INLINE void kernel_listener::add_convolution(std::int32_t node) {
     if (std::string_view(list.front().name) == "aten::_conv_depthwise2d") return;
     torch_kernel& bias = add("aten::add_", torch_kernel_kind::elementwise_strided, n.output_bytes, n.output_bytes);
     bias.type = operands.output.type;
-    detail::add_operand(bias, detail::shape_of(operands.output));
+    const shape output = detail::shape_of(operands.output);
+    shape channels = output;
+    for (int i = 0; i < channels.rank; ++i)
+        if (i != 1) channels.size[i] = 1;
+    for (const shape& s : {output, channels}) detail::add_operand(bias, s);
 }
 
 LLMCOST_INLINE void kernel_listener::add_convolution_gradient(std::int32_t node, std::size_t input) {
     const tape_node& n = node_at(node);
     const tape_operands& operands = operands_at(node);
-    if (input < 2)
-        return add_kernels(convolution_kernels(
-            operands, input == 0 ? convolution_result::input_gradient : convolution_result::weight_gradient));
+    if (input < 2) {  // one call of `convolution_backward` computes both gradients
+        std::vector<torch_kernel> list = convolution_kernels(
+            operands, input == 0 ? convolution_result::input_gradient : convolution_result::weight_gradient);
+        if (has_joint_backward_ && !list.empty()) list.front().is_continuation = true;
+        has_joint_backward_ = true;
+        return add_kernels(list);
+    }
     const tensor& output = operands.output;
     const bool has_pixels =
         output.rank > 2 && static_cast<std::int64_t>(output.numel) > output.size[0] * output.size[1];
@@ -285,7 +317,7 @@ LLMCOST_INLINE void kernel_listener::add_attention_backward(std::int32_t node) {
         torch_kernel& copy =
             add("aten::copy_", torch_kernel_kind::copy, detail::unique_bytes(v), detail::unique_bytes(v));
         copy.type = v.type;
-        detail::add_operand(copy, shape(v.size[0], v.size[2], v.size[1], v.size[3]));
+        for (int i = 0; i < 2; ++i) detail::add_operand(copy, shape(v.size[0], v.size[2], v.size[1], v.size[3]));
     }
 }
 
@@ -327,14 +359,14 @@ LLMCOST_INLINE void kernel_listener::add_gradient_cast(std::int32_t node, std::s
                                                        std::uint64_t bytes_written) {
     const tape_operands& operands = operands_at(node);
     if (node_at(node).kind != op::add && node_at(node).kind != op::copy && node_at(node).kind != op::cat) {
-        torch_kernel& k = add(kernels_of(node_at(node).kind).backward[0].name, torch_kernel_kind::elementwise,
-                              2 * bytes_read, bytes_read);
+        const gradient_kernel& g = kernels_of(node_at(node).kind).backward[0];
+        torch_kernel& k = add(g.name, torch_kernel_kind::elementwise, 2 * bytes_read, bytes_read);
         k.type = operands.output.type;
-        detail::add_operand(k, detail::shape_of(operands.output));
+        set_gradient_operands(k, node, input, g.reads);
     }
     torch_kernel& k = add("aten::copy_", torch_kernel_kind::elementwise_cast, bytes_read, bytes_written);
     k.type = operands.inputs[input].type;
-    detail::add_operand(k, detail::shape_of(operands.inputs[input]));
+    for (int i = 0; i < 2; ++i) detail::add_operand(k, detail::shape_of(operands.inputs[input]));
 }
 
 LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t input, std::uint64_t computed_bytes,
@@ -344,7 +376,8 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
     if (n.is_autograd_function && n.kind == op::copy && n.output_bytes > 0) {  // the gradient of a written slice
         torch_kernel& copy = add("aten::copy_", torch_kernel_kind::copy, computed_bytes, computed_bytes);
         copy.type = operands.output.type;
-        if (input < operands.inputs.size()) detail::add_operand(copy, detail::shape_of(operands.inputs[input]));
+        for (int i = 0; i < 2 && input < operands.inputs.size(); ++i)
+            detail::add_operand(copy, detail::shape_of(operands.inputs[input]));
     }
     if (n.is_autograd_function || n.kind == op::attention) return;
     if (const fused_kernel* const experts = experts_of(node); experts != nullptr)
@@ -369,7 +402,10 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
                               n.output_bytes);
         k.type = operands.output.type;
         detail::set_rows(k, operands.output);
-        detail::add_operand(k, detail::shape_of(operands.output));
+        shape indices = detail::shape_of(operands.output);
+        detail::add_operand(k, indices);
+        indices.rank = std::max(indices.rank - 1, 0);
+        detail::add_operand(k, indices);
         return;
     }
     if (rule.is_joint && has_joint_backward_) return;
@@ -408,9 +444,13 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
             else if (is_strided)
                 k.kind = torch_kernel_kind::elementwise_strided;
         }
-        detail::add_operand(
-            k, computed_bytes > gradient_bytes || rule.is_joint ? detail::shape_of(operands.output) : gradient);
         detail::set_rows(k, operands.output);
+        if (g.kind == torch_kernel_kind::layer_norm_backward)
+            detail::set_layer_norm_operands(k, operands);
+        else if (rule.is_joint || g.reads == 0)
+            detail::add_operand(k, rule.is_joint ? detail::shape_of(operands.output) : gradient);
+        else
+            set_gradient_operands(k, node, input, g.reads);
     }
     if (computed_bytes > gradient_bytes && gradient_bytes > 0) {
         torch_kernel& sum = add("aten::sum", torch_kernel_kind::column_reduction, computed_bytes, gradient_bytes);
@@ -427,10 +467,52 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
     }
 }
 
-LLMCOST_INLINE void kernel_listener::on_gradient_sum(std::uint64_t bytes, std::uint64_t element_bits) {
-    torch_kernel& k = add("aten::add", torch_kernel_kind::elementwise, 2 * bytes, bytes);
-    k.type = detail::float_type_of(element_bits);
-    detail::add_operand(k, shape(static_cast<std::int64_t>(bytes * 8 / std::max<std::uint64_t>(element_bits, 1))));
+LLMCOST_INLINE void kernel_listener::set_gradient_operands(torch_kernel& k, std::int32_t node, std::size_t input,
+                                                           int reads) {
+    const tape_node& n = node_at(node);
+    const tape_operands& operands = operands_at(node);
+    const shape output = detail::shape_of(operands.output);
+    if (std::string_view(k.name) == "aten::copy_") {
+        const bool has_operand = input < operands.inputs.size();
+        for (int i = 0; i < 2; ++i)
+            detail::add_operand(k, has_operand ? detail::shape_of(operands.inputs[input]) : output);
+        return;
+    }
+    detail::add_operand(k, output);
+    if (reads < 2) return;
+    const bool is_product = n.kind == op::mul || n.kind == op::div;
+    if (!is_product) return detail::add_operand(k, output);
+    // derivatives.yaml, `mul.Tensor`, `div.Tensor`: the gradient and the other operand, which may be a number
+    const std::uint64_t gradient_bytes = k.bytes_read / 2;
+    k.bytes_read = gradient_bytes;
+    if (operands.inputs.size() < 2 || input > 1) return;
+    const tensor& other = operands.inputs[1 - input];
+    k.bytes_read += detail::unique_bytes(other);
+    detail::add_operand(k, detail::shape_of(other));
+    tensor gradient = operands.output;
+    gradient.make_contiguous_strides();
+    k.kind = detail::elementwise_kind({gradient, other}, gradient);
+}
+
+LLMCOST_INLINE void kernel_listener::on_gradient_sum(const gradient_sum& sum) {
+    torch_kernel& k =
+        add(sum.is_in_place ? "aten::add_" : "aten::add", torch_kernel_kind::elementwise, 2 * sum.bytes, sum.bytes);
+    k.type = detail::float_type_of(sum.element_bits);
+    shape sizes(static_cast<std::int64_t>(sum.bytes * 8 / std::max<std::uint64_t>(sum.element_bits, 1)));
+    if (sum.parameter >= 0) {
+        sizes.rank = 0;
+        for (const std::int64_t n : tape_.parameters[static_cast<std::size_t>(sum.parameter)].sizes)
+            if (sizes.rank < max_rank) sizes.size[sizes.rank++] = n;
+    }
+    const std::int32_t producer = sum.tensor >= 0 ? tape_.tensors[static_cast<std::size_t>(sum.tensor)].producer : -1;
+    if (producer >= 0) {
+        const tensor& summed = operands_at(producer).output;
+        if (summed.numel * static_cast<std::uint64_t>(bits_of(summed.type)) / 8 == sum.bytes) {
+            sizes = detail::shape_of(summed);
+            k.type = summed.type;
+        }
+    }
+    for (int i = 0; i < 2; ++i) detail::add_operand(k, sizes);
 }
 
 LLMCOST_INLINE void kernel_listener::on_view_gradients(const std::vector<std::uint64_t>& view_bytes,
@@ -444,7 +526,7 @@ LLMCOST_INLINE void kernel_listener::on_view_gradients(const std::vector<std::ui
     for (std::size_t i = 0; i < view_bytes.size(); ++i) {
         add("aten::fill_", torch_kernel_kind::fill, 0, tensor_bytes).type = type;
         add("aten::copy_", torch_kernel_kind::copy, view_bytes[i], view_bytes[i]).type = type;
-        if (i > 0) on_gradient_sum(tensor_bytes, element_bits);
+        if (i > 0) on_gradient_sum({.bytes = tensor_bytes, .element_bits = element_bits});
     }
 }
 

@@ -94,6 +94,7 @@ LLMCOST_INLINE void add_foreach_kernels(std::vector<torch_kernel>& out, const op
         launch.type = type;
         launch.num_tensors = num_tensors;
     };
+    const std::size_t first_launch = out.size();
     begin(0, dtype::float32);
     for (const tape_parameter* p : parameters) {
         const dtype type = type_of(row.write_type, *p);
@@ -115,6 +116,7 @@ LLMCOST_INLINE void add_foreach_kernels(std::vector<torch_kernel>& out, const op
         }
     }
     if (launch.rows > 0) out.push_back(launch);
+    for (std::size_t i = first_launch + 1; i < out.size(); ++i) out[i].is_continuation = true;
 }
 
 /// The kernels of a product of the optimizer, once per repetition. An accumulated product is added to a copy.
