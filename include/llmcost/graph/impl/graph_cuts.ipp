@@ -29,7 +29,7 @@ LLMCOST_INLINE std::vector<graph_cut> find_cuts(const operator_graph& graph, con
     std::ranges::stable_sort(crossing, {}, made);  // edges of a tensor stay in order of `to`
     for (auto next = crossing.begin(); next != crossing.end();) {
         const auto group_end = std::ranges::upper_bound(next, crossing.end(), made(*next), {}, made);
-        const std::span<const graph_edge* const> all(next, group_end);
+        const std::span<const graph_edge* const> all(&*next, static_cast<std::size_t>(group_end - next));
         next = group_end;
         const std::int32_t tensor = all.front()->tensor;
         const std::uint64_t tensor_bytes = detail::at_place(graph.tensors, tensor).bytes;

@@ -70,7 +70,7 @@ LLMCOST_INLINE const std::vector<std::int64_t>& calibration_document::numbers_in
     const string_ref text = json.string(key);
     const char *position = text.data(), *const end = position + text.size();
     for (;;) {
-        const std::string_view rest(position, end);
+        const std::string_view rest(position, static_cast<std::size_t>(end - position));
         const auto [number_end, problem] = std::from_chars(position, end, all.emplace_back());
         const bool is_written_once = !rest.starts_with("-0") && !(rest.starts_with('0') && number_end > position + 1);
         if (problem != std::errc{} || !is_written_once || all.back() < minimum || all.back() > maximum)
@@ -80,7 +80,8 @@ LLMCOST_INLINE const std::vector<std::int64_t>& calibration_document::numbers_in
         const bool may_end = group_size == 0 || all.size() % group_size == 0;
         if (number_end == end && may_end) return all;
         const std::string_view separator = group_size != 0 && may_end ? ", " : " ";
-        if (!std::string_view(number_end, end).starts_with(separator) || number_end + separator.size() == end)
+        const std::string_view following = rest.substr(static_cast<std::size_t>(number_end - position));
+        if (!following.starts_with(separator) || following.size() == separator.size())
             fail_numbers(json, key,
                          may_end ? (group_size == 0 ? "the end, or a space and another integer, after"
                                                     : "the end, or a comma and the next site, after")

@@ -39,7 +39,8 @@ LLMCOST_INLINE json_writer& json_writer::value(std::string_view s) {
 LLMCOST_INLINE json_writer& json_writer::value(double n) {
     if (!std::isfinite(n)) return null();
     std::array<char, 32> digits{};
-    return raw({digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), n).ptr});
+    const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), n).ptr;
+    return raw({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 LLMCOST_INLINE json_writer& json_writer::raw(std::string_view s) {

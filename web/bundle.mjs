@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// bundle.mjs PAGE_FOLDER PROGRAM.js OUTPUT.html: one page without other files. The modules become one script, and the
+// WebAssembly program next to PROGRAM.js becomes gzip-compressed base64 text.
+import fs from 'node:fs';
+import path from 'node:path';
+import zlib from 'node:zlib';
+
+const [folder, program, output] = process.argv.slice(2);
+const read = (name) => fs.readFileSync(path.join(folder, name), 'utf8');
+
+/// The text of a module after those that it imports, each once, without `import` and `export`.
+function joined(name, done = new Set()) {
+  if (done.has(name)) return '';
+  done.add(name);
+  const text = read(name);
+  const imported = [...text.matchAll(/^import \{[^}]*\} from '\.\/([\w.]+)';$/gm)].map(([, file]) => joined(file, done));
+  return imported.join('') + text.replace(/^import .*$\n/gm, '').replace(/^export /gm, '').replace(/^\/\/ SPDX-.*$\n/gm, '');
+}
+
+/// A script for HTML: nothing in it ends the element.
+const script = (text) => text.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+
+const wasm = fs.readFileSync(program.replace(/\.js$/, '.wasm'));
+const parts = {
+  '<link rel="stylesheet" href="style.css">': `<style>${read('style.css')}</style>`,
+  '<script type="text/plain" id="worker" src="worker.js"></script>':
+      `<script type="text/plain" id="worker">${script(fs.readFileSync(program, 'utf8') + '\n' + read('worker.js'))}</script>`,
+  '<script type="text/plain" id="program"></script>':
+      `<script type="text/plain" id="program">${zlib.gzipSync(wasm, {level: 9}).toString('base64')}</script>`,
+  '<script type="module" src="main.mjs"></script>': `<script type="module">${script(joined('main.mjs'))}</script>`,
+};
+let page = read('index.html');
+for (const [placeholder, text] of Object.entries(parts)) {
+  if (!page.includes(placeholder)) throw new Error('index.html lacks ' + placeholder);
+  page = page.replace(placeholder, () => text);
+}
+fs.writeFileSync(output, page);
+console.log(`${output}: ${page.length} bytes, ${zlib.gzipSync(page, {level: 9}).length} compressed`);
