@@ -10,15 +10,20 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/// A name that may break after its separators.
+export function breakable(name) {
+  return element('span', {}, ...name.split(/(?<=[./+_])/).flatMap((part, i) => i === 0 ? [part] : [element('wbr'), part]));
+}
+
 /// A table in a frame that scrolls sideways. `columns`: `{title, numeric}`; the first cell of a row is its heading.
 export function table(caption, columns, rows) {
   const align = (i) => columns[i].numeric ? 'n' : undefined;
   return element('div', {class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0'},
     element('table', {},
       element('caption', {}, caption),
-      element('thead', {}, element('tr', {}, ...columns.map((c, i) => element('th', {scope: 'col', class: align(i)}, c.title)))),
+      element('thead', {}, element('tr', {}, ...columns.map((c, i) => element('th', {scope: 'col', class: align(i)}, breakable(c.title))))),
       element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map((cell, i) =>
-        element(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : undefined, class: align(i)}, cell)))))));
+        element(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : undefined, class: align(i)}, typeof cell === 'string' && i === 0 ? breakable(cell) : cell)))))));
 }
 
 const chart_styles = new Set();

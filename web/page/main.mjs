@@ -65,16 +65,18 @@ async function update() {
   };
   const context = {run, state, requests, metrics, results: {}};
   try {
-    for (const section of sections) {
+    const [first, ...others] = [...sections].sort((a, b) => a.cost - b.cost);
+    const show = async (section) => {
       const [elements, answers] = await section.build(context);
-      if (own !== generation) return;
-      section.show(elements, answers);
-      if (section.root.id !== 'summary') continue;
-      document.body.dataset.ready = 'first';
-      if (context.results.front) continue;
-      for (const other of sections.slice(1)) other.root.hidden = true;
-      break;
-    }
+      if (own === generation) section.show(elements, answers);
+    };
+    await show(first);
+    document.body.dataset.ready = 'first';
+    const has_model = Boolean(context.results.front);
+    const wanted = others.filter((section) => has_model && section.applies(state));
+    for (const section of others) wanted.includes(section) ? section.expect() : section.clear();
+    for (const section of wanted) await show(section);
+    if (own !== generation) return;
   } catch (problem) {
     if (problem.name === 'AbortError') return;
     throw problem;

@@ -21,16 +21,30 @@ function badge(fits, text) {
 
 function interval(answer) { return `${seconds(answer.lower)} to ${seconds(answer.upper)}`; }
 
-/// One section of the page: its command lines, and a function that turns their answers into elements.
+/// One section of the page: a function that runs command lines and turns their answers into elements. Sections with a
+/// lower `cost` are computed first; `applies` says whether a state has the section.
 class Section {
-  constructor(id, title, build) {
-    this.build = build;
+  constructor(id, title, cost, build, applies = () => true) {
+    Object.assign(this, {cost, build, applies});
     this.body = element('div', {class: 'body'});
     this.root = element('section', {id, 'aria-labelledby': id + '-title', hidden: true},
                         element('h2', {id: id + '-title'}, title), this.body);
   }
 
+  /// Marks the section as out of date, or shows a note where it has no content yet.
+  expect() {
+    this.root.classList.add('waiting');
+    if (this.body.children.length === 0) this.body.append(element('p', {class: 'note'}, 'Computing …'));
+    this.root.hidden = false;
+  }
+
+  clear() {
+    this.root.hidden = true;
+    this.body.replaceChildren();
+  }
+
   show(elements, answers) {
+    this.root.classList.remove('waiting');
     const lines = answers.map((a) => shell_text(a.args));
     const warnings = answers.flatMap((a) => has_result(a.code) && a.messages ? a.messages.split('\n') : []);
     this.body.replaceChildren(
@@ -38,7 +52,8 @@ class Section {
       ...[...new Set(warnings)].map((text) => element('p', {class: 'warning'}, text.replace(/^llmcost: warning: /, ''))),
       element('details', {class: 'lines'}, element('summary', {}, lines.length > 1 ? 'Commands' : 'Command'),
               element('pre', {tabindex: '0'}, lines.join('\n'))));
-    this.root.hidden = elements.length === 0;
+    if (elements.length === 0) this.clear();
+    else this.root.hidden = false;
   }
 }
 
@@ -92,16 +107,12 @@ async function training_memory({run, state, requests}) {
                   ['After backward', found.snapshots.after_backward], ['After the step', found.snapshots.after_step]];
   const rows = Object.entries({...titles, total: 'Total'}).map(([key, title]) => [title, ...stages.map(([, s]) => bytes(s[key]))]);
   const at = found.peak_at;
-  const time = found.step_time;
   const elements = [];
   if (found.fits !== null) elements.push(badge(found.fits, `${bytes(found.peak.total)} of ${bytes(found.available)} on ${state.device}`));
   elements.push(
     element('p', {}, `Peak ${bytes(found.peak.total)} in step ${at.step}, phase ${at.phase}, operation ${at.operation}. ` +
                      `${exact(found.trainable)} of ${exact(found.parameters)} parameters are trained.`),
     table('Memory per rank', [{title: 'Category'}, ...stages.map(([title]) => ({title, numeric: true}))], rows));
-  if (time && time.seconds)
-    elements.push(element('p', {}, `Step time ${seconds(time.seconds)} (${interval(time)}), ${short_count(Math.round(time.inputs_per_second))} tokens/s, ` +
-                                   `model FLOPs utilization ${percent(time.model_flops_utilization)}: PyTorch kernels, estimated.`));
   return [elements, [answer]];
 }
 
@@ -130,16 +141,20 @@ function kernel_table(caption, answer) {
 
 async function latency({run, state, requests, results}) {
   if (training(state)) {
-    const answer = await run(requests.line('latency', state, {}, '--format', 'json'));
+    const answer = await run(requests.line('latency', state, {engine: 'torch'}, '--format', 'json'));
     if (!has_result(answer.code)) return [[error_text(answer)], [answer]];
     const found = parse_json(answer.output);
+    const kernels = [...found.kernels].sort((a, b) => b.seconds - a.seconds).slice(0, 8);
     const parts = [['forward', 'Forward'], ['backward', 'Backward'], ['recomputed', 'Recomputed forward'], ['reduction', 'Gradient reduction'], ['optimizer', 'Optimizer']];
     return [[
       element('dl', {class: 'cards'}, card('Step time', seconds(found.seconds), interval(found)),
               card('Throughput', short_count(Math.round(found.tokens_per_second)) + ' tokens/s', `bound: ${found.bound}`),
               card('Model FLOPs utilization', percent(found.model_flops_utilisation), found.device)),
-      table('Parts of a training step', [{title: 'Part'}, {title: 'Time', numeric: true}, {title: 'FLOPs', numeric: true}, {title: 'Bytes', numeric: true}],
+      element('p', {class: 'note'}, 'Estimate for the kernels of PyTorch' + (state.shards ? ', one rank without communication.' : '.')),
+      element('div', {class: 'pair'}, table('Parts of a training step', [{title: 'Part'}, {title: 'Time', numeric: true}, {title: 'FLOPs', numeric: true}, {title: 'Bytes', numeric: true}],
             parts.filter(([key]) => found[key].seconds > 0).map(([key, title]) => [title, seconds(found[key].seconds), short_count(found[key].flops_per_device), bytes(found[key].bytes_per_device)])),
+      table('Kernels with the most time', [{title: 'Kernel'}, {title: 'Phase'}, {title: 'Calls', numeric: true}, {title: 'Time', numeric: true}],
+            kernels.map((k) => [k.operator, k.phase, exact(k.calls), seconds(k.seconds)]))),
     ], [answer]];
   }
   const prompt = state.sequence || '1024';
@@ -189,7 +204,7 @@ async function fit({run, state, requests}) {
     element('dl', {class: 'cards'},
       card('Largest batch', limit(found.max_batch), 'at this sequence length'),
       card('Longest context', limit(found.max_context), 'tokens, at this batch size'),
-      ...(found.max_concurrency === undefined ? [] : [card('Highest concurrency', limit(found.max_concurrency), 'sequences of this length')]),
+      ...(training(state) ? [] : [card('Highest concurrency', limit(found.max_concurrency), 'sequences of this length')]),
       card('Fewest devices', limit(found.min_devices), state.device)),
   ];
   const changes = [...found.suggestions, ...found.combinations];
@@ -208,7 +223,7 @@ async function device_column(device, {run, state, requests}) {
     return has_result(answer.code) ? parse_json(answer.output) : undefined;
   };
   const room = await ask('fit', {});
-  const step = await ask('latency', {sequence: state.sequence || '1024'});
+  const step = await ask('latency', {sequence: state.sequence || '1024', ...(training(state) && {engine: 'torch'})});
   const bound = (value, format) => value === undefined || value === null ? 'not available' : format(value);
   return {answers, cells: [bound(room?.available, bytes), bound(room?.fits, (f) => f ? 'yes' : 'no'), bound(room?.max_batch, exact),
                            bound(room?.max_context, exact), bound(room?.min_devices, exact), bound(step?.seconds, seconds), bound(step?.bound, String)]};
@@ -227,7 +242,7 @@ async function comparison(context) {
       const [first, second] = found.models.map((m) => m.name);
       for (const {scope, figures} of found.comparisons)
         elements.push(table(`Models, scope ${scope}`, [{title: 'Metric'}, {title: first, numeric: true}, {title: second, numeric: true}, {title: 'Ratio', numeric: true}],
-          figures.map((f) => [f.name, ...f.values.map((v) => v === null ? '' : exact(v)), f.ratios[1] === null ? '' : digits(f.ratios[1])])));
+          figures.filter((f) => f.values.some((v) => v !== null && Number(v) !== 0)).map((f) => [f.name, ...f.values.map((v) => v === null ? '' : exact(v)), f.ratios[1] === null ? '' : digits(f.ratios[1])])));
     }
   }
   if (state['other-device']) {
@@ -242,15 +257,16 @@ async function comparison(context) {
   return [elements, answers];
 }
 
+/// The sections in the order of the page.
 export function make_sections() {
   return [
-    new Section('summary', 'Summary', summary),
-    new Section('memory', 'Memory', (context) => training(context.state) ? training_memory(context) : memory(context)),
-    new Section('fit', 'What fits', fit),
-    new Section('latency', 'Latency', latency),
-    new Section('comparison', 'Comparison', comparison),
-    new Section('counts', 'Counts by module', counts),
-    new Section('roofline', 'Roofline', (context) => charts(context, true)),
-    new Section('charts', 'Charts', (context) => charts(context, false)),
+    new Section('summary', 'Summary', 0, summary),
+    new Section('memory', 'Memory', 1, (context) => training(context.state) ? training_memory(context) : memory(context)),
+    new Section('latency', 'Latency', 2, latency),
+    new Section('fit', 'What fits', 5, fit),
+    new Section('comparison', 'Comparison', 6, comparison, (state) => Boolean(state['other-model'] || state['other-device'])),
+    new Section('counts', 'Counts by module', 0, counts),
+    new Section('roofline', 'Roofline', 3, (context) => charts(context, true)),
+    new Section('charts', 'Charts', 4, (context) => charts(context, false)),
   ];
 }
