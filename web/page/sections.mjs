@@ -144,7 +144,7 @@ async function latency({run, state, requests, results}) {
     const answer = await run(requests.line('latency', state, {engine: 'torch'}, '--format', 'json'));
     if (!has_result(answer.code)) return [[error_text(answer)], [answer]];
     const found = parse_json(answer.output);
-    const kernels = [...found.kernels].sort((a, b) => b.seconds - a.seconds).slice(0, 8);
+    const kernels = [...found.kernels].sort((a, b) => b.calls * b.seconds - a.calls * a.seconds).slice(0, 8);
     const parts = [['forward', 'Forward'], ['backward', 'Backward'], ['recomputed', 'Recomputed forward'], ['reduction', 'Gradient reduction'], ['optimizer', 'Optimizer']];
     return [[
       element('dl', {class: 'cards'}, card('Step time', seconds(found.seconds), interval(found)),
@@ -153,7 +153,7 @@ async function latency({run, state, requests, results}) {
       element('p', {class: 'note'}, 'Estimate for the kernels of PyTorch' + (state.shards ? ', one rank without communication.' : '.')),
       element('div', {class: 'pair'}, table('Parts of a training step', [{title: 'Part'}, {title: 'Time', numeric: true}, {title: 'FLOPs', numeric: true}, {title: 'Bytes', numeric: true}],
             parts.filter(([key]) => found[key].seconds > 0).map(([key, title]) => [title, seconds(found[key].seconds), short_count(found[key].flops_per_device), bytes(found[key].bytes_per_device)])),
-      table('Kernels with the most time', [{title: 'Kernel'}, {title: 'Phase'}, {title: 'Calls', numeric: true}, {title: 'Time', numeric: true}],
+      table('Kernels with the most time', [{title: 'Kernel'}, {title: 'Phase'}, {title: 'Calls', numeric: true}, {title: 'Time per call', numeric: true}],
             kernels.map((k) => [k.operator, k.phase, exact(k.calls), seconds(k.seconds)]))),
     ], [answer]];
   }
