@@ -67,7 +67,7 @@ set(external_hub_client "^curl/|\\.h$")
 set(external_cli/args "\\.h$")
 set(external_cli/request "\\.h$")
 set(external_cli/pages "\\.h$")
-set(external_cli/commands "\\.h$")
+set(external_cli/commands "^nlohmann/|\\.h$")
 set(external_report "^(chakra\\.pb|google/protobuf/.+)\\.h$")
 
 # the folder of a header; "json" and "hub" are the umbrella headers, "json_text" and "hub_client" the folders below them
