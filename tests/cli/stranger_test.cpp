@@ -54,3 +54,53 @@ TEST_CASE("counters are known by their classes") {
         CHECK(has(printed("why " + llama + " --against " + class_name), std::string(": ") + title + " compared with"));
     CHECK(has(refused("why " + llama + " --against profiler"), "no counter 'profiler'"));
 }
+
+TEST_CASE("a name of Ollama has similar bundled names") {
+    CHECK(has(refused("--model llama3.1:8b", {}, 3), "; similar bundled names: meta-llama/Llama-3.1-8B"));
+    CHECK(has(refused("memory --model qwen3:8b", {}, 3), "; similar bundled names: Qwen/Qwen3-8B"));
+}
+
+TEST_CASE("engines, optimizers and precisions have their names in other programs") {
+    const std::string small = " --config " + config_of("meta-llama__Llama-3.2-1B");
+    const auto same = [&](const std::string& line, const std::string& name, const std::string& other) {
+        CHECK(printed(line + small + ' ' + name) == printed(line + small + ' ' + other));
+    };
+    same("memory", "--engine sglang", "--engine SGLang");
+    same("memory", "--engine trtllm", "--engine TensorRT-LLM");
+    same("memory", "--engine llama.cpp", "--engine llama_cpp");
+    same("memory", "--engine transformers", "--engine hf");
+    same("memory", "--engine pytorch", "--engine torch");
+    same("latency --device h100", "--engine torch", "--engine PyTorch");
+    same("latency --device h100", "--engine vllm", "--engine vLLM");
+    same("train", "--optimizer adamw", "--optimizer AdamW");
+    same("train", "--optimizer adamw:fused", "--optimizer adamw_torch_fused");
+    same("train", "--optimizer adamw8bit", "--optimizer adamw_bnb_8bit");
+    same("train", "--precision bf16", "--precision bfloat16");
+    same("train --shards 8", "--zero 3", "--zero zero3");
+}
+
+TEST_CASE("options of training commands are named") {
+    const std::string train = "train --config " + config_of("meta-llama__Llama-3.2-1B");
+    CHECK(has(refused(train + " --dp 8"), "no option '--dp'; use --shards 8"));
+    CHECK(has(refused(train + " --dtype fp16"), "no option '--dtype'; use --precision fp16"));
+    CHECK(has(refused(train + " --attention eager"), "use --attention-implementation eager"));
+    CHECK(has(refused("simulate --dataset sharegpt"), "no option '--dataset'; use --trace FILE"));
+}
+
+TEST_CASE("a quantization as a type is named with its option") {
+    const std::string config = " --config " + config_of("meta-llama__Llama-3.2-1B");
+    CHECK(refused(config + " --dtype q4_k_m").ends_with("found 'q4_k_m'; quantized weights: --quantization q4_k_m\n"));
+}
+
+TEST_CASE("a device or a file without its option is named with it") {
+    CHECK(refused("memory Qwen3-8B h100") ==
+          "llmcost: memory: expected only options, found 'h100'; use --device h100\n");
+    CHECK(has(refused("check model.safetensors"), "found 'model.safetensors'; use --safetensors model.safetensors\n"));
+    CHECK(has(refused("memory --config x.json --device h100:8"), "; use --device h100_sxm --tp 8\n"));
+    CHECK(has(refused("memory Qwen3-8B --device cpu"), "(see llmcost devices; or give its size with --memory)\n"));
+}
+
+TEST_CASE("an operator of another program is named with its type") {
+    CHECK(refused("op matmul --device h100") == "llmcost: op: no operator 'matmul'; use gemm\n");
+    CHECK(has(refused("op Flash_Attention --device h100"), "use context_attention (prefill) or generation_attention"));
+}

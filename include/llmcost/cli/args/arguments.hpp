@@ -90,7 +90,7 @@ private:
     /// The spelling of a choice or element type that differs from a value in case only; else the value.
     [[nodiscard]] static std::string_view canonical_value(const option_spec& row, std::string_view value);
     /// Throws: `usage` for a value that is not among the choices, no element type, or no SVG file.
-    static void check(const option_spec& row, std::string_view value);
+    void check(const option_spec& row, std::string_view value) const;
 
     std::string_view command_;
     std::span<const option_spec> rows_;

@@ -9,7 +9,7 @@
 
 #include <llmcost/cli/args/options.hpp>
 
-// Names of options and commands in other tools, and their names here.
+// Names of options, values and commands in other tools, and their names here.
 namespace llmcost::cli {
 
 /// Option names of other tools, and their replacements in this program.
@@ -37,7 +37,7 @@ inline constexpr option_synonym option_synonyms[]{
                                                                                                                 "--devices {}|--shards {}|--tp {}"},
     {"tensor-parallel|tensor-parallelism|tp-size|num-shard",                                                   "--tp {}|--devices {}"},
     {"pipeline-parallel|pipeline-parallelism|pp-size",                                                         "--pp {}"},
-    {"data-parallel|data-parallelism|dp-size|fsdp-size",                                                       "--dp {}|--shards {}"},
+    {"data-parallel|data-parallelism|dp-size|fsdp-size|dp",                                                    "--dp {}|--shards {}"},
     {"expert-parallel|expert-parallelism|expert-parallel-size|ep-size|enable-expert-parallel",                 "--ep {}"},
     {"qps|rps|requests-per-second|request-per-second|arrival-rate|req-rate|requests-rate",                     "--rate {}"},
     {"users|num-users|concurrent-users|concurrent-requests|concurrent|clients|num-clients|parallel|num-concurrent|streams",
@@ -55,7 +55,7 @@ inline constexpr option_synonym option_synonyms[]{
                                                                                                                 "--recompute full"},
     {"flash-attention|flash-attn|flash-attention-2|flash-attn-2|use-flash-attn|use-flash-attention|flash|fa2|fa3|sdpa",
                                                                                                                 "--attention-implementation sdpa"},
-    {"attn-implementation|attn|attn-impl|attention-backend",                                                   "--attention-implementation {}"},
+    {"attn-implementation|attn|attn-impl|attention-backend|attention",                                          "--attention-implementation {}"},
     {"bf16|bfloat16",                                                                                          "--precision bf16|--dtype bfloat16"},
     {"fp16|float16|half",                                                                                      "--precision fp16-mixed|--dtype float16"},
     {"fp32|float32",                                                                                           "--precision fp32|--dtype float32"},
@@ -67,7 +67,7 @@ inline constexpr option_synonym option_synonyms[]{
     {"awq",                                                                                                    "--quantization awq"},
     {"gptq",                                                                                                   "--quantization gptq"},
     {"quant|quantize|quantized|qtype|quant-method|bits|q",                                                     "--quantization {}"},
-    {"precision|torch-dtype|weight-dtype|weights-dtype|data-type|type",                                        "--dtype {}"},
+    {"precision|torch-dtype|weight-dtype|weights-dtype|data-type|type|dtype",                                  "--dtype {}|--precision {}"},
     {"kv-dtype|kv-cache|kv-cache-type|cache-type|cache-type-k|ctk|kv-quant|kv-type",                           "--cache-dtype {}"},
     {"optim|opt|optimiser",                                                                                    "--optimizer {}"},
     {"gradient-accumulation-steps|grad-accum|grad-accumulation|accumulate|accumulation-steps",                 "--gradient-accumulation {}"},
@@ -90,6 +90,7 @@ inline constexpr option_synonym option_synonyms[]{
     {"speculative|draft-tokens|num-draft-tokens|speculative-tokens|spec-tokens",                               "--draft {}"},
     {"chunked-prefill|prefill-chunk|chunk-size",                                                               "--chunk {}|--max-num-batched-tokens {}"},
     {"prefix-cache|cache-hit|prefix-cache-hit|cache-hit-rate|prefix-hit-rate",                                 "--prefix-hit {}"},
+    {"dataset|dataset-path|dataset-name|trace-file|workload-file",                                             "--trace FILE"},
     {"no-network|local|local-files-only|local-only",                                                           "--offline"},
     {"image-size|img-size|resolution|img",                                                                     "--image {}"},
     {"num-images|n-images",                                                                                    "--images {}"},
@@ -103,6 +104,52 @@ inline constexpr option_synonym option_synonyms[]{
     {"hf-token|token|auth-token|api-key",                                                                      "", "set the environment variable HF_TOKEN"},
     {"cache-dir|download-dir|hf-home",                                                                         "", "set the environment variable HF_HOME"},
     {"flops|params|macs",                                                                                      "", "metrics have no hyphens: llmcost --model NAME flops params macs"},
+};
+
+/// Values of an option in other programs, and the value with the same meaning here.
+struct value_synonym {
+    std::string_view option;
+    std::string_view names;  ///< in lower case, with `-` for `_`, separated by `|`
+    std::string_view value;
+};
+
+// Optimizers: transformers/training_args.py, `OptimizerNames`.
+inline constexpr value_synonym value_synonyms[]{
+    {"--engine",    "vllm",                                       "vllm"},
+    {"--engine",    "sglang",                                     "sglang"},
+    {"--engine",    "trtllm|trt-llm|tensorrt-llm|tensorrtllm",    "trtllm"},
+    {"--engine",    "llama.cpp|llama-cpp|llamacpp",               "llama.cpp"},
+    {"--engine",    "transformers|hf|huggingface",                "transformers"},
+    {"--engine",    "pytorch",                                    "pytorch"},
+    {"--engine",    "torch",                                      "torch"},
+    {"--optimizer", "adamw|adamw-torch",                          "adamw"},
+    {"--optimizer", "adamw-torch-fused|adamw-fused",              "adamw:fused"},
+    {"--optimizer", "adamw8bit|adamw-8bit|adamw-bnb-8bit",        "adamw8bit"},
+    {"--optimizer", "adam",                                       "adam"},
+    {"--optimizer", "sgd",                                        "sgd"},
+    {"--precision", "bfloat16|pure-bf16",                         "bf16"},
+    {"--precision", "float16|half",                               "fp16"},
+    {"--precision", "float32|float",                              "fp32"},
+    {"--zero",      "zero1|zero-1|stage1|stage-1",                "1"},
+    {"--zero",      "zero2|zero-2|stage2|stage-2",                "2"},
+    {"--zero",      "zero3|zero-3|stage3|stage-3",                "3"},
+};
+
+/// Operators in other programs, and the operator types to use.
+struct operator_synonym {
+    std::string_view names;  ///< in lower case, with `-` for `_`, separated by `|`
+    std::string_view types;
+};
+
+inline constexpr operator_synonym operator_synonyms[]{
+    {"matmul|mm|linear|dense|fc|addmm|dot",                                "gemm"},
+    {"bmm|batched-matmul",                                                 "batched_gemm"},
+    {"attention|attn|sdpa|flash-attention|flash-attn|paged-attention|mha", "context_attention (prefill) or generation_attention (decode)"},
+    {"mla",                                                                "context_mla (prefill) or generation_mla (decode)"},
+    {"allreduce|all-reduce|allgather|all-gather|reduce-scatter|alltoall|all-to-all|collective", "nccl"},
+    {"rmsnorm|rms-norm|layernorm|layer-norm",                              "norm"},
+    {"fused-moe|experts",                                                  "moe"},
+    {"gelu|silu|relu|add|mul|residual|activation",                         "elementwise"},
 };
 
 /// A word that people use instead of a command, and what to use.
@@ -135,6 +182,16 @@ inline constexpr command_synonym command_synonyms[]{
 /// Without a value, the placeholder of the option is used.
 [[nodiscard]] std::string replacement_of(const option_synonym& synonym, std::span<const option_spec> rows,
                                          std::optional<std::string_view> value);
+
+/// The value of an option for a value of another program, such as `trtllm` for `TensorRT-LLM`; otherwise `value`.
+///
+/// Ignores case; `_` equals `-`.
+[[nodiscard]] std::string_view replace_value_synonym(std::string_view option, std::string_view value);
+
+/// The operator types for an operator of another program, such as `gemm` for `matmul`; empty if there are none.
+///
+/// Ignores case; `_` equals `-`.
+[[nodiscard]] std::string_view find_operator_synonym(std::string_view name);
 
 /// The advice for a word that is used as a command; empty if there is none.
 [[nodiscard]] std::string_view command_advice(std::string_view word);

@@ -229,10 +229,11 @@ LLMCOST_INLINE bool arguments::names_picture(std::string_view text) noexcept {
 }
 
 LLMCOST_INLINE std::string_view arguments::canonical_value(const option_spec& row, std::string_view value) {
-    std::string_view canonical = value;
+    const std::string_view replaced = replace_value_synonym(row.name, value);
+    std::string_view canonical = replaced;
     if (row.type == value_type::choice)
         for_each_choice(row.choices, [&](std::string_view name) {
-            if (lower(name) == lower(value)) canonical = name;
+            if (lower(name) == lower(replaced)) canonical = name;
         });
     if (row.type == value_type::dtype && dtype_from(value) == dtype::unspecified) {
         const std::string name = lower(value);
@@ -243,7 +244,16 @@ LLMCOST_INLINE std::string_view arguments::canonical_value(const option_spec& ro
     return canonical;
 }
 
-LLMCOST_INLINE void arguments::check(const option_spec& row, std::string_view value) {
+/// Whether a name is that of a quantization rather than of a type: `Q4_K_M`, `iq2_xs`, `awq`.
+LLMCOST_INLINE bool looks_like_quantization(std::string_view name) {
+    std::string letters = lower(name);
+    for (const std::string_view known : {"awq", "gptq", "nf4", "mxfp4", "nvfp4"})
+        if (letters.starts_with(known)) return true;
+    if (letters.starts_with('i')) letters.erase(0, 1);
+    return letters.size() > 1 && letters[0] == 'q' && letters[1] >= '1' && letters[1] <= '8';
+}
+
+LLMCOST_INLINE void arguments::check(const option_spec& row, std::string_view value) const {
     std::string names;
     bool known = row.type == value_type::dtype && dtype_from(value) != dtype::unspecified;
     const auto add = [&](std::string_view name) {
@@ -255,7 +265,11 @@ LLMCOST_INLINE void arguments::check(const option_spec& row, std::string_view va
         for (const dtype_row& type : dtype_table) add(type.name);
     if (row.type == value_type::image && !value.empty() && !value.ends_with(".svg"))
         throw_usage(row.name, "expected a file name that ends with .svg, found " + quote(value));
-    if (!names.empty() && !known) throw_usage(row.name, "expected one of " + names + "; found " + quote(value));
+    if (names.empty() || known) return;
+    const bool is_quantization =
+        row.type == value_type::dtype && accepts(option::quantization) && looks_like_quantization(value);
+    throw_usage(row.name, "expected one of " + names + "; found " + quote(value) +
+                              (is_quantization ? "; quantized weights: --quantization " + printable(value) : ""));
 }
 
 }  // namespace llmcost::cli

@@ -33,9 +33,9 @@ namespace llmcost::cli {
 
 namespace detail {
 
-/// The number and the name of `8xH100`, `8 x H100`, `8*h100` or `h100x8`; two empty texts for other forms.
+/// The number and the name of `8xH100`, `8 x H100`, `8*h100`, `h100x8` or `h100:8`; two empty texts for other forms.
 LLMCOST_INLINE std::pair<std::string_view, std::string_view> split_device_count(std::string_view text) {
-    constexpr std::string_view digits = "0123456789", signs = "xX*";
+    constexpr std::string_view digits = "0123456789", signs = "xX*:";
     const auto trimmed = [](std::string_view part) {
         while (part.starts_with(' ')) part.remove_prefix(1);
         while (part.ends_with(' ')) part.remove_suffix(1);

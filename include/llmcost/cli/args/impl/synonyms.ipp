@@ -24,9 +24,15 @@ namespace llmcost::cli {
     return found;
 }
 
+/// A name in lower case, with `-` for `_`.
+[[nodiscard]] LLMCOST_INLINE std::string with_hyphens(std::string_view name) {
+    std::string out = lower(name);
+    std::replace(out.begin(), out.end(), '_', '-');
+    return out;
+}
+
 LLMCOST_INLINE const option_synonym* find_option_synonym(std::string_view name) {
-    std::string word = lower(name.substr(std::min(name.find_first_not_of('-'), name.size())));
-    std::replace(word.begin(), word.end(), '_', '-');
+    const std::string word = with_hyphens(name.substr(std::min(name.find_first_not_of('-'), name.size())));
     if (word.empty() || !name.starts_with('-')) return nullptr;
     for (const option_synonym& synonym : option_synonyms)
         if (is_listed(synonym.names, word)) return &synonym;
@@ -47,6 +53,20 @@ LLMCOST_INLINE std::string replacement_of(const option_synonym& synonym, std::sp
         out.append(out.empty() ? "" : " or ").append(text);
     });
     return out;
+}
+
+LLMCOST_INLINE std::string_view replace_value_synonym(std::string_view option, std::string_view value) {
+    const std::string name = with_hyphens(value);
+    for (const value_synonym& synonym : value_synonyms)
+        if (synonym.option == option && is_listed(synonym.names, name)) return synonym.value;
+    return value;
+}
+
+LLMCOST_INLINE std::string_view find_operator_synonym(std::string_view name) {
+    const std::string word = with_hyphens(name);
+    for (const operator_synonym& synonym : operator_synonyms)
+        if (is_listed(synonym.names, word)) return synonym.types;
+    return {};
 }
 
 LLMCOST_INLINE std::string_view command_advice(std::string_view word) {

@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/op_table.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/synonyms.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/kernel_database.hpp>
@@ -129,6 +130,8 @@ LLMCOST_INLINE std::string op_families() {
 
 LLMCOST_INLINE const operator_type& family_of(std::string_view name) {
     if (const operator_type* known = find_operator_type(name)) return *known;
+    if (const std::string_view types = find_operator_synonym(name); !types.empty())
+        throw_usage("op", "no operator " + quote(name) + "; use " + std::string(types));
     name_suggestions near(name);
     for (const operator_type& f : operator_families) near.add_candidate(f.name);
     throw_usage("op", "no operator " + quote(name) + near.suggestion_or_list() + " (see llmcost op --help)");

@@ -29,6 +29,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/help.hpp>
 #include <llmcost/cli/request/model_name.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/hub/signals.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
@@ -79,6 +80,17 @@ LLMCOST_INLINE bool has_json_format(std::span<const std::string_view> args) {
     return false;
 }
 
+/// `; use --device h100` for an argument that is the value of an option of the command, else an empty text.
+LLMCOST_INLINE std::string option_of_argument(const command& c, std::string_view argument) {
+    const auto use = [&](const option_spec& o) {
+        return has_option(c.options, o.name) ? "; use " + std::string(o.name) + ' ' + printable(argument)
+                                             : std::string();
+    };
+    if (argument.ends_with(".safetensors")) return use(option::safetensors);
+    if (argument.ends_with(".gguf")) return use(option::gguf);
+    return find_device(argument) != nullptr ? use(option::device) : std::string();
+}
+
 LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
     if (has_help_option(args) && has_json_format(args)) return c.name.empty() ? help_json(io) : help_json(c);
     if (has_help_option(args)) return c.name.empty() ? help_text(io) : help_text(c, help_columns(io));
@@ -94,8 +106,10 @@ LLMCOST_INLINE command_output answer_of(const command& c, std::span<const std::s
         const std::string_view first = parsed_args.positional().front();
         const bool reads_model = has_option(c.options, option::model.name) && find_metric(first) == nullptr &&
                                  role_from(first) == role::none;
-        throw_usage(c.name, "expected only options, found " + quote(first) +
-                                (reads_model ? similar_bundled_names(io.bundled, first) : std::string()));
+        const std::string use = option_of_argument(c, first);
+        const bool names_model = reads_model && use.empty();
+        throw_usage(c.name, "expected only options, found " + quote(first) + use +
+                                (names_model ? similar_bundled_names(io.bundled, first) : std::string()));
     }
     command_output out = c.run(parsed_args, io);
     const bool is_text = parsed_args.text(option::format, "text") == "text";

@@ -143,7 +143,14 @@ LLMCOST_INLINE located_config locate_config(std::string_view name, const argumen
         found.has_unexpected_source = true;
         return found;
     }
-    const auto [id, revised] = repo_of(args, name);
+    const auto [id, revised] = [&] {
+        try {
+            return repo_of(args, name);
+        } catch (const error& e) {
+            if (e.code() != errc::bad_value) throw;
+            refuse_name(e, name, io.bundled);
+        }
+    }();
     hub_options options = hub_options::from_environment(io.get);
     if (args.has(option::offline)) {
         options.offline = true;

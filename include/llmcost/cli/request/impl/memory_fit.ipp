@@ -88,7 +88,8 @@ LLMCOST_INLINE memory_limit parse_memory_limit(const arguments& args) {
     if (target_device == nullptr) {
         name_suggestions near(name);
         for (const device& d : devices) near.add_candidate(std::string_view(d.names[0]));
-        throw_usage("--device", "no device " + quote(name) + near.suggestion_text(" (see llmcost devices)"));
+        throw_usage("--device", "no device " + quote(name) +
+                                    near.suggestion_text(" (see llmcost devices; or give its size with --memory)"));
     }
     if (target_device->memory_bytes() <= 0)
         throw_usage("--device", "the datasheet of " + printable(target_device->title) + " has no memory size" +

@@ -82,7 +82,8 @@ LLMCOST_INLINE std::string similar_bundled_names(std::span<const bundled_config>
     for (const bundled_config& b : bundled) {
         const std::string_view known = detail::without_organization(b.name);
         const int d = near.distance(known);
-        const bool is_other_series = !series.empty() && detail::series_of(known) != series;
+        const bool is_other_series = !series.empty() && detail::letters_and_digits(detail::series_of(known)) !=
+                                                            detail::letters_and_digits(series);
         if (d <= 2 && !is_other_series) near.add_candidate(b.name, d - 1);  // before names that begin with it
         const int num_parts = letters.size() < 4 ? -1 : detail::parts_before(known, letters);
         const bool is_of_series = !series.empty() && !is_other_series,

@@ -155,11 +155,11 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     p.name_of_model = read.found.name_of_model;
     if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
     checkpoint_types types = parse_types(args, read, p);
-    p.is_torch = args.text(option::engine) == torch_engine_name;
+    const std::string_view engine_name = args.text(option::engine);
+    p.is_torch = engine_name == torch_engine_name || engine_name == "pytorch";
     if (p.is_torch && !args.accepts(option::torch_host))
         throw_usage("--engine", "torch is not an inference engine; expected in llmcost latency");
-    p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", args.text(option::engine))
-                                                       : engine{};
+    p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", engine_name) : engine{};
     const string_ref distribution = parse_routing(args, p.execution.routing_distribution);
     const int execution = args.choice(option::torch_execution,
                                       static_cast<int>(p.is_torch ? launch_mode::eager : launch_mode::cuda_graph));
