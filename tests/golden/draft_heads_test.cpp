@@ -184,6 +184,33 @@ TEST_CASE("a multi-token prediction module as a draft head is what --mtp adds to
     CHECK(types >= 10);
 }
 
+TEST_CASE("a multi-token prediction module of a composite type is that of its text model") {
+    for (const char* const name : {"Qwen__Qwen3.5-0.8B", "Qwen__Qwen3.5-122B-A10B"}) {
+        CAPTURE(name);
+        llmcost::config_document document =
+            llmcost::read_config_file((golden_folder() / (std::string(name) + ".json")).string());
+        const auto read = [&] {
+            return document.read_with([](llmcost::config_view root) { return parts::registry.read(root); });
+        };
+        llmcost::model composite = read();
+        document.set("architectures", "[\"" + std::string(composite.spec->class_prefix) + "MTP\"]");
+        const llmcost::model head = read();
+        CHECK(llmcost::draft_kind_of(head) == llmcost::draft_kind::sequential);
+        const llmcost::count before = llmcost::count_model(composite, {}).params;
+        composite.config.mtp_layers = 1;
+        CHECK((llmcost::count_model(head, {}).params == llmcost::count_model(composite, {}).params - before));
+        for (const llmcost::workload& load : {llmcost::workload{.batch = 2, .sequence = 7, .past = 5},
+                                              llmcost::workload{.batch = 1, .sequence = 1, .past = 40}}) {
+            composite.config.mtp_layers = 0;
+            const std::vector<llmcost::count> without_module = metrics_of(composite, load);
+            composite.config.mtp_layers = 1;
+            const std::vector<llmcost::count> with_module = metrics_of(composite, load), alone = metrics_of(head, load);
+            for (std::size_t i = 0; i < alone.size(); ++i)
+                CHECK_MESSAGE(alone[i] == with_module[i] - without_module[i], "column " << i);
+        }
+    }
+}
+
 TEST_CASE("files of a multi-token prediction module alone have experts") {
     // scripts/export_deepseek_nextn.py of SGLang sets one hidden layer and the class, and keeps the other keys
     const std::string nextn = R"({"model_type":"deepseek_v3","architectures":["DeepseekV3ForCausalLMNextN"],)"

@@ -170,10 +170,23 @@ constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref refere
 
 }  // namespace detail
 
+/// The multi-token prediction module of a composite model, a draft head that reads the text configuration alone.
+///
+/// Source: vllm/model_executor/models/qwen3_5_mtp.py, `Qwen3_5MTP`, which reads `hf_text_config`.
+constexpr model parse_text_mtp_head(const model_spec& row, config_view json, const component_model& text) {
+    model m{.spec = text.spec, .config = text.config};
+    m.config.head = head_kind::multi_token_prediction;
+    parse_mtp_head(json.object(row.text_model.key), m.config);
+    if (const dtype type = detail::parse_dtype(json); type != dtype::unspecified) m.config.dtype_of_weights = type;
+    m.config.quantized = m.config.quantized || find_quantization(json).has_value();
+    return m;
+}
+
 /// The model of a configuration with this model spec: a text model, or a composite model.
 constexpr model parse_model_of(const model_spec& row, config_view json, const model_registry& known) {
     if (is_empty(row.text_model.key)) return detail::parse_text_itself(row, json, known);
     const component_model text = detail::parse_component(row.text_model, json, known);
+    if (detail::parse_head(row, json) == head_kind::multi_token_prediction) return parse_text_mtp_head(row, json, text);
     model m{.spec = &row, .config = text.config, .text_spec = text.spec};
     m.config.head = detail::parse_head(row, json);
     if (const dtype type = detail::parse_dtype(json); type != dtype::unspecified) m.config.dtype_of_weights = type;

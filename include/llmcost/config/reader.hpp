@@ -87,10 +87,16 @@ constexpr bool remove_class_prefix(string_ref& name, string_ref prefix) noexcept
     return true;
 }
 
-/// Whether a type has a head. Each decoder with multi-token prediction has its modules as a draft head.
+/// Whether a type has multi-token prediction modules. Those of a composite type belong to its text model.
+constexpr bool has_multi_token_prediction(const model_spec& row) noexcept {
+    const model_spec* const text = is_empty(row.text_model.key) ? &row : row.text_model.default_spec;
+    return text != nullptr && text->multi_token_prediction != nullptr;
+}
+
+/// Whether a type has a head. Each type with multi-token prediction has its modules as a draft head.
 constexpr bool has_head(const model_spec& row, head_kind head) noexcept {
-    return row.supported_heads.has(head) || (head == head_kind::multi_token_prediction &&
-                                             row.multi_token_prediction != nullptr && is_empty(row.text_model.key));
+    return row.supported_heads.has(head) ||
+           (head == head_kind::multi_token_prediction && has_multi_token_prediction(row));
 }
 
 /// The head of a class name without the prefix of the model spec; nothing if the type has no such class.
