@@ -41,6 +41,8 @@ TEST_CASE("what a driver says of a GPU comes to its datasheet") {
         for (const auto figure : {&device::fp32, &device::bf16, &device::fp16, &device::fp8, &device::memory_bandwidth,
                                   &device::memory_gigabytes, &device::num_compute_units, &device::cache_megabytes})
             CHECK(custom_device.*figure == doctest::Approx(sheet->*figure).epsilon(0.02));
+        CHECK(custom_device.fp32_lanes == sheet->fp32_lanes);
+        CHECK(sheet->clock_hertz() == doctest::Approx(gpu.clock_megahertz * 1e6).epsilon(0.02));
     }
 }
 

@@ -129,6 +129,7 @@ inline constexpr rates_of_capability rates_table[]{
         gpu.memory_bytes * 1e-9, 2 * gpu.memory_clock_megahertz * gpu.memory_bus_bits / 8 * 1e-3,
         gpu.cache_bytes * 1e-6, gpu.multiprocessors);
     return "{\"name\": \"" + title + "\", \"vendor\": \"NVIDIA\",\n \"peak_tflops\": {" + peaks + "},\n " + text +
+           (rates->fp32 == 2 * 64 ? ",\n \"fp32_lanes\": 64" : "") +
            ",\n \"sources\": [\"the driver: clocks, bus and multiprocessors; FLOPs per clock of compute capability " +
            std::to_string(gpu.major) + "." + std::to_string(gpu.minor) + "\"]}\n";
 }

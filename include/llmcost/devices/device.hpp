@@ -39,6 +39,7 @@ struct device {
     double price_per_hour = 0;        ///< set by the user, in any currency
     double devices_per_node = 0;      ///< devices joined by links; 0: at most eight
     double network_bandwidth = 0;     ///< GB/s to other nodes, set by the user
+    double fp32_lanes = 128;          ///< FP32 lanes of a compute unit; NVIDIA: 64 at compute capability 7.0 to 8.0
 
     /// Peak of the matrix units for operands of a type, in FLOP/s; 0 if they do not support it.
     ///
@@ -57,6 +58,10 @@ struct device {
             case dtype::complex64: break;
         }
         return 0;
+    }
+    /// Clock of the compute units in Hz, from the fp32 peak: two FLOPs per lane and cycle; 0 if unknown.
+    [[nodiscard]] constexpr double clock_hertz() const noexcept {
+        return num_compute_units > 0 ? 1e12 * fp32 / (2 * fp32_lanes * num_compute_units) : 0;
     }
     /// The bytes that programs can allocate: those that the driver reports, else the marketing size; 0 if unknown.
     [[nodiscard]] constexpr double memory_bytes() const noexcept {

@@ -39,6 +39,7 @@ inline constexpr device_figure device_figures[]{
     {"links",       "node_devices",    &device::devices_per_node},
     {"links",       "network_gbps",    &device::network_bandwidth},
     {"",            "units",           &device::num_compute_units},
+    {"",            "fp32_lanes",      &device::fp32_lanes},
     {"",            "watts",           &device::thermal_design_watts},
     {"",            "price_per_hour",  &device::price_per_hour},
 };
@@ -68,8 +69,8 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         if (group == "links")
             throw_unsupported(member, "expected bandwidth_gbps, pcie_gbps, node_devices, network_gbps or type");
         throw_unsupported(member,
-                          "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
-                          "sources, unverified or notes");
+                          "expected name, aliases, vendor, peak_tflops, memory, units, fp32_lanes, links, watts, "
+                          "price_per_hour, sources, unverified or notes");
     }
 }
 
