@@ -69,7 +69,7 @@ inline void calibrate(const device& target, const std::filesystem::path& folder,
             throw;
         }
         if (!o.refused.empty()) return std::string(p.shape.type->name) + ' ' + std::string(p.kernel) + ": " + o.refused;
-        table.add(p.shape, p.kernel, o.seconds);
+        table.add(p.shape, p.kernel, o.seconds * static_cast<double>(p.shape.num_launches()));
         std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", num_measured,
                     sweep.size(), spent(), std::string(p.shape.type->name).c_str(), std::string(p.kernel).c_str(),
                     std::string(p.shape.operand->name).c_str(), static_cast<long long>(p.shape.sizes[0]),

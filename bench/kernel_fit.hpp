@@ -118,6 +118,18 @@ inline operator_shape shape_near(const std::vector<const measurement*>& measured
     return shape;
 }
 
+/// The default roofline of an operator type, slower by the mean ratio of measurements. One size along a critical path
+/// does not determine more.
+inline roofline scaled_typical(const operator_shape& shape, const std::vector<timing>& timings) {
+    roofline scaled = llmcost::detail::typical_of(shape).roofline_model;
+    double log_ratio = 0;
+    for (const timing& t : timings) log_ratio += std::log(t.measured / scaled(t.compute, t.memory));
+    const double ratio = std::exp(log_ratio / static_cast<double>(timings.size()));
+    scaled.launch *= ratio;
+    scaled.compute_efficiency /= ratio;
+    return scaled;
+}
+
 /// The roofline, and what every site deviates from it: times made rising along the axes, so that more never takes less.
 inline owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d) {
     const operator_type& family = *t.family;
@@ -144,7 +156,6 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         sites[{r.shape.layer_shape(), r.shape.layer_shape() + family.num_layer_shape_sizes}].push_back(&r);
     }
     for (std::size_t a = family.num_axes; a < 2; ++a) out.axes[a].push_back(1);
-    out.c.roofline_model = fit_roofline(timings, 4000, t.min_launch);
     for (std::vector<std::int64_t>& axis : out.axes) {
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
@@ -152,6 +163,11 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         // along it
         if (family.num_axes > 1 && axis.front() > 1) axis.insert(axis.begin(), 1);
     }
+    const bool has_critical_path =
+        std::any_of(rows.begin(), rows.end(), [](const measurement& r) { return r.shape.work().has_critical_path(); });
+    out.c.roofline_model = has_critical_path && out.axes[0].size() == 1
+                               ? scaled_typical(rows.front().shape, timings)
+                               : fit_roofline(timings, 4000, t.min_launch, has_critical_path ? 16 : 1);
     const std::size_t columns = out.axes[1].size(), cells = out.axes[0].size() * columns;
     const std::size_t per_page = std::max<std::size_t>(1, page_characters / cells);
     for (const auto& [layer_shape, measured] : sites) {

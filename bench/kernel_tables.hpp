@@ -148,7 +148,7 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
         double microseconds = 0;
         number("latency_us", microseconds);
         if (microseconds == 0) throw std::runtime_error(location + ": took no time");
-        r.seconds = microseconds * 1e-6;
+        r.seconds = microseconds * 1e-6 * static_cast<double>(r.shape.num_launches());
         t.rows.push_back(r);
     }
     std::vector<table> all;

@@ -62,10 +62,10 @@ public:
     }
     [[nodiscard]] std::size_t size() const noexcept { return measured_rows_.size(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Writes a row so that it is there whatever happens next.
+    /// Writes a row so that it is there whatever happens next. `seconds` are of all launches of the shape.
     void add(const operator_shape& shape, string_ref kernel, double seconds) {
         const std::string row = key(shape, kernel);
-        out_ << row << ',' << 1e6 * seconds << '\n';
+        out_ << row << ',' << 1e6 * seconds / static_cast<double>(shape.num_launches()) << '\n';
         if (!out_.flush()) throw std::runtime_error(path_ + ": cannot be written");
         measured_rows_.insert(row);
     }

@@ -38,7 +38,6 @@ struct sweep_options {
 
 /// Launches in one graph: the size that counts launches, if the type has one; else ten milliseconds of them, from four
 /// to twenty.
-/// twenty.
 [[nodiscard]] inline int copies_of(const operator_shape& shape, double seconds) {
     for (std::size_t i = 0; i < shape.type->size_count; ++i)
         if (shape.type->sizes[i].is_launch_count) return static_cast<int>(shape.sizes[i]);

@@ -75,8 +75,9 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
 ///
 /// Uses at most `max_seconds` measurements, evenly spaced. Returns the default for none.
 /// `min_launch_seconds`: a lower bound from another source, as long times alone do not determine the launch.
+/// `max_compute_efficiency`: above 1 for work at typical rates, which a device can exceed (`has_critical_path`).
 [[nodiscard]] roofline fit_roofline(const std::vector<timing>& timings, std::size_t max_seconds = 4000,
-                                    double min_launch_seconds = 1e-7);
+                                    double min_launch_seconds = 1e-7, double max_compute_efficiency = 1);
 
 /// Isotonic regression: the nearest monotonic sequence in the mean square. Pools adjacent violators.
 [[nodiscard]] std::vector<double> make_monotonic(const std::vector<double>& values);

@@ -248,7 +248,9 @@ template <class Known>
     e.lower = e.seconds * std::exp2(interval.low);
     e.upper = e.seconds * std::exp2(interval.high);
     if (e.lower < minimum) e.lower = minimum;
-    e.bound = (known != nullptr ? known->roofline_model : typical.roofline_model).bound(s.compute, s.memory);
+    e.bound = work.sequential_seconds > 0
+                  ? roofline_bound::launch
+                  : (known != nullptr ? known->roofline_model : typical.roofline_model).bound(s.compute, s.memory);
     kernel_work divided = work;
     divided.num_tiles = 0;
     const datasheet_seconds at_best = roofline_terms(d, divided);

@@ -174,12 +174,14 @@ constexpr kernel_work map_work(const std::int64_t* s, const operand_type& o, str
             .additions = real(s[3])};
 }
 constexpr typical_interval around_map(string_ref variant) { return find_elementwise_operation(variant).interval; }
-/// n sequential operations in each thread.
+/// n sequential operations in each thread: few threads take the time of the chain, many that of the vector units.
 constexpr kernel_work primitive_work(const std::int64_t* s, const operand_type& /*operand*/, string_ref variant) {
-    return {.additions = additions_per_operation(variant) * real(s[0]) * real(s[1])};
+    const double chain = additions_per_operation(variant) * real(s[0]);
+    return {.additions = chain * real(s[1]), .dependent_additions = chain};
 }
-constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_type& /*operand*/, string_ref /*variant*/) {
-    return {};
+/// A sequence of empty kernels: 4 µs for each launch after the first one.
+constexpr kernel_work launch_work(const std::int64_t* s, const operand_type& /*operand*/, string_ref /*variant*/) {
+    return {.sequential_seconds = 4e-6 * (real(s[0]) - 1)};
 }
 
 }  // namespace llmcost::detail

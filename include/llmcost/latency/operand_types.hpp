@@ -20,7 +20,13 @@ struct kernel_work {
     double num_tiles = 0;     ///< each is computed by one unit
     double max_tile_flops = 0;
     double min_tile_flops = 0;
-    bool uses_network = false;  ///< `bytes` go over a network
+    bool uses_network = false;       ///< `bytes` go over a network
+    double dependent_additions = 0;  ///< additions of the critical path, each waits for the one before
+    double sequential_seconds = 0;   ///< time of the critical path outside of the compute units
+    /// Whether times are those of a critical path. Its rates are typical ones, which a device can exceed.
+    [[nodiscard]] constexpr bool has_critical_path() const noexcept {
+        return dependent_additions > 0 || sequential_seconds > 0;
+    }
 };
 
 /// The element types of weights and activations of an operator, with the names of engines.
@@ -128,15 +134,24 @@ struct datasheet_seconds {
         work.max_tile_flops > waves * work.min_tile_flops ? work.max_tile_flops : waves * work.min_tile_flops;
     return of_one * units > work.flops ? of_one * units : work.flops;
 }
+/// Cycles after which a vector unit can use the result of an addition.
+///
+/// Source: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, arXiv 1804.06826, table 4.1.
+inline constexpr double cycles_of_dependent_addition = 4;
+
 /// Seconds of some work at peak and bandwidth.
 ///
 /// An addition counts as two FLOPs of the float32 peak, which counts fused multiply-adds. Additions are free if the
-/// datasheet has no such peak.
+/// datasheet has no such peak. A chain of dependent additions takes `cycles_of_dependent_addition` each, whatever the
+/// number of threads.
 [[nodiscard]] constexpr datasheet_seconds roofline_terms(const device& d, const kernel_work& work) noexcept {
     const double flops = flops_with_occupancy(d, work);
     const double of_unit = work.compute_unit == nullptr ? 0 : flops / (d.*work.compute_unit * 1e12);
     const double of_vectors = work.additions == 0 || d.fp32 == 0 ? 0 : 2 * work.additions / (d.fp32 * 1e12);
-    return {of_unit + of_vectors, work.bytes / (bandwidth_of(d, work) * 1e9)};
+    const double clock = work.dependent_additions == 0 ? 0 : d.clock_hertz();
+    const double of_chain = clock == 0 ? 0 : work.dependent_additions * cycles_of_dependent_addition / clock;
+    return {of_unit + (of_chain > of_vectors ? of_chain : of_vectors) + work.sequential_seconds,
+            work.bytes / (bandwidth_of(d, work) * 1e9)};
 }
 
 /// The minimum seconds of some work: at peak, and at bandwidth for bytes that exceed the cache.
@@ -145,6 +160,8 @@ struct datasheet_seconds {
     work.flops *= work.min_fraction;
     work.num_tiles = 0;  // a kernel may use smaller tiles
     work.additions = 0;  // devices differ in the cost of an exponential
+    work.dependent_additions = 0;
+    work.sequential_seconds = 0;
     work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = roofline_terms(d, work);
     return s.compute > s.memory ? s.compute : s.memory;

@@ -96,6 +96,12 @@ struct operator_shape {
     string_ref variant{};
     [[nodiscard]] constexpr kernel_work work() const { return type->work(sizes, *operand, variant); }
     [[nodiscard]] constexpr const std::int64_t* layer_shape() const noexcept { return sizes + type->num_axes; }
+    /// Number of sequential launches. Tables and commands give the time of one, estimates that of all.
+    [[nodiscard]] constexpr std::int64_t num_launches() const noexcept {
+        for (std::size_t i = 0; i < type->size_count; ++i)
+            if (type->sizes[i].is_launch_count) return sizes[i];
+        return 1;
+    }
     /// A size by name; 0 if the type does not have it.
     [[nodiscard]] constexpr std::int64_t size(string_ref name) const noexcept {
         for (std::size_t i = 0; i < type->size_count; ++i)

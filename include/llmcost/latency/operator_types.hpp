@@ -475,7 +475,7 @@ inline constexpr operator_type operator_families[]{
      .size_count = 2,
      .num_axes = 1,
      .num_layer_shape_sizes = 1,
-     .work = detail::no_work,
+     .work = detail::launch_work,
      .default_efficiency =
          {.roofline_model = {.launch = 4e-6, .compute_efficiency = 1, .bandwidth_efficiency = 1, .smoothness = 2},
           .interval = {-1, 1}},

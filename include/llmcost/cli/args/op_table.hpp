@@ -32,6 +32,15 @@ inline std::int64_t min_of(const operator_size& size) noexcept {
     return size.required || size.default_value > 0 ? size.minimum : 0;
 }
 
+/// The time of one launch of an operator that counts launches.
+inline latency_estimate per_launch(latency_estimate e, const operator_shape& shape) noexcept {
+    const auto launches = static_cast<double>(shape.num_launches());
+    e.seconds /= launches;
+    e.lower /= launches;
+    e.upper /= launches;
+    return e;
+}
+
 /// Throws: `usage` for inconsistent sizes; `location_of(name)` is the location in the message.
 template <class Where>
 void check_sizes(const operator_shape& shape, Where location_of) {

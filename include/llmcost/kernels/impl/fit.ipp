@@ -14,17 +14,17 @@
 
 namespace llmcost::detail {
 
-LLMCOST_INLINE roofline roofline_at(const roofline_point& p, double min_launch_seconds) {
+LLMCOST_INLINE roofline roofline_at(const roofline_point& p, double min_launch_seconds, double max_compute_efficiency) {
     const auto clamp_exp = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
-    return {clamp_exp(p[0], min_launch_seconds, 1e-3), clamp_exp(p[1], 0.02, 1), clamp_exp(p[2], 0.02, 2.5),
-            clamp_exp(p[3], 0.5, 8)};
+    return {clamp_exp(p[0], min_launch_seconds, 1e-3), clamp_exp(p[1], 0.02, max_compute_efficiency),
+            clamp_exp(p[2], 0.02, 2.5), clamp_exp(p[3], 0.5, 8)};
 }
 
 /// Mean soft absolute value of log(predicted / measured), robust against outliers.
 LLMCOST_INLINE double roofline_loss(const std::vector<timing>& timings, const roofline_point& p,
-                                    double min_launch_seconds) {
+                                    double min_launch_seconds, double max_compute_efficiency) {
     constexpr double soft = 0.1;
-    const roofline r = roofline_at(p, min_launch_seconds);
+    const roofline r = roofline_at(p, min_launch_seconds, max_compute_efficiency);
     double sum = 0;
     for (const timing& t : timings) {
         const double deviation = std::log(r(t.compute, t.memory) / t.measured) / soft;
@@ -38,13 +38,13 @@ LLMCOST_INLINE double roofline_loss(const std::vector<timing>& timings, const ro
 namespace llmcost {
 
 LLMCOST_INLINE roofline fit_roofline(const std::vector<timing>& timings, std::size_t max_seconds,
-                                     double min_launch_seconds) {
+                                     double min_launch_seconds, double max_compute_efficiency) {
     if (timings.empty()) return {};
     std::vector<timing> sample;
     const std::size_t n = std::min(max_seconds, timings.size());
     for (std::size_t i = 0; i < n; ++i) sample.push_back(timings[i * timings.size() / n]);
     const auto loss = [&](const detail::roofline_point& p) {
-        return detail::roofline_loss(sample, p, min_launch_seconds);
+        return detail::roofline_loss(sample, p, min_launch_seconds, max_compute_efficiency);
     };
     detail::roofline_point best{};
     double minimum = INFINITY;
@@ -58,7 +58,7 @@ LLMCOST_INLINE roofline fit_roofline(const std::vector<timing>& timings, std::si
             best = found;
         }
     }
-    return detail::roofline_at(best, min_launch_seconds);
+    return detail::roofline_at(best, min_launch_seconds, max_compute_efficiency);
 }
 
 LLMCOST_INLINE std::vector<double> make_monotonic(const std::vector<double>& values) {

@@ -157,13 +157,15 @@ LLMCOST_INLINE step_time summed_time::issued_in(double host_seconds) const noexc
 LLMCOST_INLINE double seconds_per_launch(const execution& execution, const device& device, kernel_source& kernels) {
     if (execution.launch == launch_mode::cuda_graph) return 0;
     if (execution.launch == launch_mode::eager) return framework_seconds_per_operation;
+    constexpr std::int64_t launches = 1000;  // one launch alone includes a synchronization with the host
     operator_shape shape{
-        .type = find_operator_type("launch"), .sizes = {1, 1}, .operand = find_operand_type("bfloat16")};
+        .type = find_operator_type("launch"), .sizes = {launches, 1}, .operand = find_operand_type("bfloat16")};
     shape.variant = "stream";
     const kernel_calibration* known = kernels.find(shape);
     return predicted_seconds(device, shape, known,
                              known == nullptr ? correction_table::layer_shape_position{}
-                                              : known->correction.find_position(shape.layer_shape()));
+                                              : known->correction.find_position(shape.layer_shape())) /
+           static_cast<double>(launches);
 }
 
 LLMCOST_INLINE std::vector<known_kernel> match_kernels(std::vector<model_kernel> all, const execution& execution,

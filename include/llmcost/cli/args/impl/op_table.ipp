@@ -134,8 +134,10 @@ LLMCOST_INLINE latency_estimate op_table::estimate_of(const csv_input& row) {
     if (fresh) checks_.nodes(row.location() + ": ", shape, chosen.found);
     if (!fresh && chosen.curve.empty() && kernel != nullptr && !has_non_axis_sizes(family))
         chosen.curve = {*target_device, without_added(shape), *kernel, chosen.location};
-    return estimate_with_interval(predicted_seconds(chosen.curve, *target_device, shape, kernel, chosen.location),
-                                  *target_device, shape, kernel);
+    return per_launch(
+        estimate_with_interval(predicted_seconds(chosen.curve, *target_device, shape, kernel, chosen.location),
+                               *target_device, shape, kernel),
+        shape);
 }
 
 LLMCOST_INLINE std::int64_t op_table::read_size(const operator_size& size, std::string_view text) {
