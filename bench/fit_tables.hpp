@@ -58,6 +58,31 @@ inline std::vector<double> held_out_ratios(const table& t, left_out holdout, con
     return ratios(t, holdout, d, &part.c);
 }
 
+/// log2(measured / predicted) of each shape, by a fit to all others (leave-one-out cross-validation).
+inline std::vector<double> leave_one_out_ratios(const table& t, const device& d) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < t.rows.size(); ++i) {
+        std::vector<measurement> training_rows = t.rows;
+        training_rows.erase(training_rows.begin() + static_cast<std::ptrdiff_t>(i));
+        const owned_calibration part = fit(t, training_rows, d);
+        operator_shape shape = t.rows[i].shape;
+        shape.variant = t.variant;
+        logs.push_back(std::log2(t.rows[i].seconds / estimate(d, shape, &part.c).seconds));
+    }
+    return logs;
+}
+
+/// log2(measured / predicted) of all rows by the datasheet.
+inline std::vector<double> uncalibrated_ratios(const table& t, const device& d) {
+    std::vector<double> logs;
+    for (const measurement& r : t.rows) {
+        operator_shape shape = r.shape;
+        shape.variant = t.variant;
+        logs.push_back(std::log2(r.seconds / estimate(d, shape, nullptr).seconds));
+    }
+    return logs;
+}
+
 inline double median_error(const std::vector<double>& logs) {
     if (logs.empty()) return NAN;
     std::vector<double> relative_errors;
@@ -135,6 +160,7 @@ inline constexpr const char* page_head =
     "\n"
     "- `median error`: one shape in five is excluded, selected by a hash of the shape. `shapes` is the number of these "
     "errors.\n"
+    "  If a kernel has fewer than three of them, every shape is excluded in turn.\n"
     "- `new layer shape`: one layer shape in five (n and k, heads, experts) is excluded with all its measurements.\n"
     "- `uncalibrated`: predictions from the datasheet with default efficiencies.\n"
     "\n"
@@ -194,8 +220,13 @@ inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const 
     first.variant = t.variant;
     if (!has_peak(d, first.work()))
         throw std::runtime_error(t.system + ": no peak or bandwidth for " + t.label() + " in its datasheet");
-    const errors_of_kernels e{held_out_ratios(t, left_out::shapes, d), held_out_ratios(t, left_out::sites, d),
-                              ratios(t, left_out::shapes, d, nullptr)};
+    errors_of_kernels e{held_out_ratios(t, left_out::shapes, d), held_out_ratios(t, left_out::sites, d),
+                        ratios(t, left_out::shapes, d, nullptr)};
+    constexpr std::size_t few = 3, min_rows = 4;  // errors; rows, of which three determine a line and a deviation
+    if (e.all.size() < few && t.rows.size() >= min_rows) {
+        e.all = leave_one_out_ratios(t, d);
+        e.uncalibrated = uncalibrated_ratios(t, d);
+    }
     owned_calibration calibration = fit(t, t.rows, d);
     const auto error_of = [](const std::vector<double>& logs) -> cross_validation_error {
         const auto rows = static_cast<std::int64_t>(logs.size());
@@ -213,9 +244,36 @@ inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const 
     return e;
 }
 
+/// A table of an argument `TABLE.csv` or `TABLE.csv:LABEL`: all of its rows, or those of an operand type, with a
+/// variant or with each: `bfloat16`, `bfloat16 balanced`.
+struct selected_table {
+    std::string path, label;
+    explicit selected_table(const std::string& argument) : path(argument) {
+        constexpr std::string_view extension = ".csv:";
+        const std::size_t end = argument.rfind(extension);
+        if (end == std::string::npos) return;
+        path = argument.substr(0, end + extension.size() - 1);
+        label = argument.substr(end + extension.size());
+    }
+    [[nodiscard]] bool includes(const table& t) const {
+        return label.empty() || label == t.operand || label == t.label();
+    }
+};
+
+/// Who measured a table, and under which licence it is.
+struct table_origin {
+    std::string source, licence;
+};
+/// The two lines of a file SOURCE next to a table; `other` where there is none.
+inline table_origin origin_of(const std::filesystem::path& path, const table_origin& other) {
+    std::ifstream file(path.parent_path() / "SOURCE");
+    table_origin origin;
+    return std::getline(file, origin.source) && std::getline(file, origin.licence) ? origin : other;
+}
+
 /// Fits all kernels of these tables: calibrations into DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json below a
-/// folder, and a page of errors on what was left out. Source and licence are of tables in our own layout; others have
-/// theirs. `own` is a device that has no datasheet here, by its first name.
+/// folder, and a page of errors on what was left out. Source and licence are of tables in our own layout without a
+/// file SOURCE; others have theirs. `own` is a device that has no datasheet here, by its first name.
 inline void fit_tables(const std::filesystem::path& output, const std::filesystem::path& accuracy,
                        const std::string& source, const std::string& licence, const std::vector<std::string>& paths,
                        const device* custom_device = nullptr) {
@@ -234,11 +292,18 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
         }
     };
     layout_reader others;
-    for (const std::string& path : paths)
-        if (layout_of(path) != nullptr)
+    for (const std::string& path : paths) {
+        if (layout_of(path) != nullptr) {
             others.read(path);
-        else
-            sort_in(read_tables(path, source, licence));
+            continue;
+        }
+        const selected_table selected(path);
+        const table_origin origin = origin_of(selected.path, {source, licence});
+        std::vector<table> tables = read_tables(selected.path, origin.source, origin.licence);
+        std::erase_if(tables, [&](const table& t) { return !selected.includes(t); });
+        if (tables.empty()) throw std::runtime_error(path + ": no rows of " + selected.label);
+        sort_in(std::move(tables));
+    }
     sort_in(others.tables());
     const auto find_decode_table = [&](const table& prompts) -> const table* {
         const auto decodes = files.find({find_operator_type("generation_attention"), prompts.system});
