@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -184,7 +185,7 @@ TEST_CASE("sizes that do not go together are refused, by option and by column") 
 TEST_CASE("a word that does not exist is refused with those that do") {
     const std::string product = "op gemm --device h200 --m 64 --n 4096 --k 4096" + measured;
     CHECK(refused(product + " --kernels foo") ==
-          "llmcost: --kernels: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'foo'\n");
+          "llmcost: --kernels: expected one of cuda, eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'foo'\n");
     CHECK(refused(product + " --kernels vllm --engine-version 9") ==
           "llmcost: --engine-version: expected one of 0.22.0, 0.24.0; found '9'\n");
     CHECK(refused(product + " --engine-version 0.22.0") == "llmcost: --engine-version: requires --kernels\n");
@@ -239,7 +240,8 @@ TEST_CASE("a table's own columns of software and version are noted once where th
     const outcome got = llmcost_line("op custom_allreduce --device h200 --kernels vllm" + measured, {.in = table});
     CHECK(got.code == 0);
     CHECK(got.err ==
-          "llmcost: warning: line 2: backend: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found "
+          "llmcost: warning: line 2: backend: expected one of cuda, eager, nccl, sarathi, sglang, torch, trtllm, vllm; "
+          "found "
           "'vllm_eager'; ignored\nllmcost: warning: line 4: version: expected one of 0.24.0; found '9'; ignored\n");
 }
 
@@ -348,4 +350,72 @@ TEST_CASE("what a device's and a calibration's file call things cannot steer a t
                     CHECK(json::parse(got.out)["device"] == "X" + bad);
             }
     std::filesystem::remove_all(folder);
+}
+
+// slopes of rows in tests/fit/h200/h200_sxm__primitive__cuda__13.0__primitive_perf.csv: (t(8192) - t(1024)) / 7168, of
+// one thread, and of 2048 threads per multiprocessor
+TEST_CASE("rates of primitives are the slopes of the measured times of two chain lengths") {
+    struct row {
+        const char* operation;
+        const char* operand;
+        double latency_microseconds[2];     // of 1024 and 8192 operations
+        double throughput_microseconds[2];  // in 270,336 threads
+    };
+    const row rows[] = {
+        {"add", "float32", {3.3008, 17.9904}, {10.1696, 70.168}},
+        {"mult", "float32", {3.3328, 17.9984}, {10.1888, 70.1536}},
+        {"div", "float32", {24.1328, 184.555}, {147.016, 1166.97}},
+        {"exp", "float32", {23.9616, 182.73}, {85.168, 666.41}},
+        {"pow", "float32", {72.4224, 570.584}, {358.728, 2817.94}},
+    };
+    const json all = json::parse(printed("op primitive --device h200 --format json" + measured));
+    CHECK(all["operations"].size() == 36);  // 12 primitives in three element types
+    CHECK(all["units"] == 132);
+    for (const row& r : rows) {
+        INFO(std::string(r.operation));
+        const auto found = std::find_if(all["operations"].begin(), all["operations"].end(), [&](const json& o) {
+            return o["operation"] == r.operation && o["dtype"] == r.operand;
+        });
+        REQUIRE(found != all["operations"].end());
+        const json& o = *found;
+        const double latency = (r.latency_microseconds[1] - r.latency_microseconds[0]) * 1e-6 / 7168;
+        const double step = (r.throughput_microseconds[1] - r.throughput_microseconds[0]) * 1e-6 / 7168;
+        CHECK(o["latency_seconds"].get<double>() == doctest::Approx(latency).epsilon(0.01));
+        CHECK(o["latency_cycles"].get<double>() == doctest::Approx(latency * 1.98e9).epsilon(0.01));
+        CHECK(o["operations_per_second"].get<double>() == doctest::Approx(270336 / step).epsilon(0.01));
+        CHECK(o["operations_per_cycle_and_unit"].get<double>() ==
+              doctest::Approx(270336 / step / 132 / 1.98e9).epsilon(0.01));
+        CHECK(o["latency_calibration"]["kernel"] == "chained");
+        CHECK(o["throughput_calibration"]["kernel"] == "interleaved");
+    }
+}
+
+TEST_CASE("rates of primitives by type and operation, without measurements, and without a device") {
+    const std::string text = printed("op primitive --device h200 --dtype float32 --operation div" + measured);
+    CHECK(has(text, "Operations of vector units on H200 SXM: 132 multiprocessors, 1.983 GHz"));
+    CHECK(has(text, "DIV        float32"));
+    CHECK_FALSE(has(text, "ADD"));
+    CHECK_FALSE(has(text, "float16"));
+    CHECK(has(text, "Calibrated with cuda 13.0"));
+    // 19.5 TFLOP/s of 108 multiprocessors with 64 lanes: 1.41 GHz, as NVIDIA's datasheet says
+    const std::string estimated = printed("op primitive --device a100 --dtype float32 --operation add");
+    CHECK(has(estimated, "108 multiprocessors, 1.411 GHz"));
+    CHECK(has(estimated, "2.84 ns      4.00           9750.0           64.00 *"));
+    CHECK(has(estimated, "Not measured: estimated from the datasheet"));
+    CHECK(has(refused("op primitive"), "requires --device"));
+    CHECK(has(printed("op primitive --device h200", {.in = "n,threads,dtype\n1024,1,float32\n"}), "predicted_us"));
+}
+
+// rows of tests/fit/h200/h200_sxm__launch__cuda__13.0__launch_perf.csv
+TEST_CASE("a launch takes less time in a longer sequence, and the time of one launch is reported") {
+    const auto microseconds = [](const std::string& options) {
+        return 1e6 * json::parse(printed("op launch --device h200 --format json " + options + measured))["seconds"]
+                         .get<double>();
+    };
+    CHECK(microseconds("--among 1") == doctest::Approx(8.684).epsilon(0.01));
+    CHECK(microseconds("--among 100") == doctest::Approx(3.521).epsilon(0.01));
+    CHECK(microseconds("--among 1000") == doctest::Approx(3.486).epsilon(0.01));
+    CHECK(microseconds("--among 10 --issued graph") == doctest::Approx(0.9152).epsilon(0.01));
+    CHECK(microseconds("--among 1000 --issued graph") == doctest::Approx(0.6982).epsilon(0.01));
+    CHECK(has(printed("op launch --among 1 --device h200" + measured), "bound by launch"));
 }

@@ -95,9 +95,10 @@ inline std::span<const option_spec> op_options_of(std::string_view family) {
 /// Runs `llmcost op TYPE`.
 [[nodiscard]] command_output run_op(const arguments& args, const program& io);
 
-inline constexpr std::array<command_example, 2> op_examples{{
+inline constexpr std::array<command_example, 3> op_examples{{
     {"llmcost op gemm --device h200 --m 64 --n 4096 --k 4096 --dtype fp8", "one GEMM"},
     {"llmcost op gemm --device h200 < shapes.csv", "a CSV table of shapes; times are appended to each row"},
+    {"llmcost op primitive --device h200 --dtype float32", "latency and throughput of single operations"},
 }};
 
 inline constexpr command op_command{
@@ -110,6 +111,9 @@ inline constexpr command op_command{
         "Without sizes, reads a CSV table from standard input. Its columns are the sizes of the operator\n"
         "type, and optionally system, backend, version and kernel_source. Appends predicted_us, lower_us,\n"
         "upper_us and error to each row.\n"
+        "\n"
+        "op primitive without sizes and without a table reports the latency and the throughput of each\n"
+        "operation of the vector units (ADD, DIV, EXP, ...) by element type.\n"
         "Exit code 7: some rows have no result.\n",
     .options = op_options,
     .run = run_op,

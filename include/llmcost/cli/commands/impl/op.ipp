@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
@@ -26,11 +27,13 @@
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
+#include <llmcost/kernels/primitive_rates.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/correction_factors.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/latency/roofline.hpp>
+#include <llmcost/latency/vector_units.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
@@ -113,6 +116,85 @@ LLMCOST_INLINE std::string op_text(const operator_shape& shape, const kernel_mat
            (c.correction.has(shape.layer_shape()) ? "shapes" : "layers") + " not used in the fit\n";
 }
 
+/// The rates of all primitives, or of the requested one, for one operand type or for all that are measured.
+LLMCOST_INLINE std::vector<primitive_rate> primitive_rates(kernel_database& database, const kernel_query& requested) {
+    std::vector<std::string> operands{requested.operand};
+    if (requested.operand.empty()) operands = {"float32", "float16", "bfloat16"};
+    std::vector<primitive_rate> rates;
+    for (const vector_cost& primitive : vector_costs)
+        for (const std::string& operand : operands) {
+            if (!requested.variant.empty() && !(primitive.name == requested.variant)) continue;
+            kernel_query query = requested;
+            query.operand = operand;
+            rates.push_back(find_primitive_rate(database, std::move(query), primitive.name));
+        }
+    return rates;
+}
+
+LLMCOST_INLINE std::string primitives_json(const std::vector<primitive_rate>& rates) {
+    const device& d = *rates.front().target_device;
+    json_writer json;
+    json.object().member("device", d.names[0]).member("units", d.num_compute_units);
+    json.member("clock_hertz", d.clock_hertz()).key("operations").array();
+    const auto write_source = [&](const char* key, const kernel_calibration* c) {
+        json.key(key);
+        if (c == nullptr) {
+            json.null();
+            return;
+        }
+        json.object().member("software", c->software).member("version", c->version).member("kernel", c->kernel);
+        json.member("held_out_median_error", c->error.median).end_object();
+    };
+    for (const primitive_rate& r : rates) {
+        json.object().member("operation", r.operation).member("dtype", r.operand->name);
+        json.member("latency_seconds", r.latency_seconds).member("latency_cycles", r.latency_cycles());
+        json.member("operations_per_second", r.operations_per_second);
+        json.member("operations_per_cycle_and_unit", r.operations_per_cycle());
+        write_source("latency_calibration", r.latency_source);
+        write_source("throughput_calibration", r.throughput_source);
+        json.end_object();
+    }
+    json.end_array().end_object();
+    return json.text() + '\n';
+}
+
+LLMCOST_INLINE std::string primitives_text(const std::vector<primitive_rate>& rates) {
+    const device& d = *rates.front().target_device;
+    std::string out = "Operations of vector units on " + printable(d.title);
+    if (d.clock_hertz() > 0)
+        out += formatted(": %.0f multiprocessors, %.3f GHz", d.num_compute_units, d.clock_hertz() / 1e9);
+    out += "\n\noperation  dtype        latency    cycles   G operations/s   per cycle and multiprocessor\n";
+    double largest_error = 0;
+    bool has_datasheet_rates = false;
+    const kernel_calibration* source = nullptr;
+    for (const primitive_rate& r : rates) {
+        std::string name(r.operation);
+        for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        out += left(name, 11) + left(std::string(r.operand->name), 10) +
+               formatted("%8.2f ns  %8.2f  %15.1f", r.latency_seconds * 1e9, r.latency_cycles(),
+                         r.operations_per_second / 1e9) +
+               formatted("  %14.2f", r.operations_per_cycle());
+        for (const kernel_calibration* c : {r.latency_source, r.throughput_source}) {
+            if (c == nullptr) continue;
+            source = c;
+            largest_error = std::max(largest_error, c->error.median);
+        }
+        const bool is_estimated = r.latency_source == nullptr || r.throughput_source == nullptr;
+        has_datasheet_rates = has_datasheet_rates || is_estimated;
+        out += is_estimated ? " *\n" : "\n";
+    }
+    out +=
+        "\nlatency: from an operation to the next one that needs its result, in one thread (kernel chained)\n"
+        "throughput: independent operations in all threads (kernel interleaved)\n";
+    if (source != nullptr)
+        out += "Calibrated with " + printable(source->software) + ' ' + printable(source->version) +
+               formatted("; median error of shapes not used in the fit: at most %.1f %%\n", 100 * largest_error);
+    if (has_datasheet_rates)
+        out += std::string(source == nullptr ? "" : "*: ") +
+               "Not measured: estimated from the datasheet (see --calibration)\n";
+    return out;
+}
+
 LLMCOST_INLINE std::string op_families() {
     std::string out;
     out += "\nOperator types with their variants and sizes ([optional]):\n";
@@ -181,9 +263,18 @@ LLMCOST_INLINE command_output run_op(const arguments& args, const program& io) {
     const kernel_query requested = detail::parse_kernel_query(args, family, sizes);
     name_check checks(family, calibration, io.err);
     if (!requested.operand.empty()) (void)require_operand_type("--dtype", requested.operand);
-    bool one = io.in_is_terminal;  // a terminal has no table as input: report missing sizes
-    for (std::size_t i = 0; i < family.size_count; ++i) one = one || args.has(sizes.size(i));
-    if (!one) {
+    bool has_sizes = false;
+    for (std::size_t i = 0; i < family.size_count; ++i) has_sizes = has_sizes || args.has(sizes.size(i));
+    const bool reports_rates = family.name == "primitive" && !has_sizes &&
+                               (io.in_is_terminal || io.in.peek() == std::char_traits<char>::eof());
+    if (reports_rates) {
+        if (requested.device.empty()) throw_usage("op", "requires --device");
+        checks.options(requested, &database.resolve_device(requested.device, "--device"));
+        const std::vector<primitive_rate> rates = detail::primitive_rates(database, requested);
+        return args.text(option::one_format) == "json" ? detail::primitives_json(rates)
+                                                       : detail::primitives_text(rates);
+    }
+    if (!has_sizes && !io.in_is_terminal) {  // a terminal has no table as input: report missing sizes
         if (args.has(option::one_format))
             throw_usage("--format", "requires the sizes of one operator; the output of a table is CSV");
         checks.options(requested,
@@ -203,7 +294,7 @@ LLMCOST_INLINE command_output run_op(const arguments& args, const program& io) {
     shape.variant = found.variant;
     checks.nodes("--", shape, found);
     kernel_database::validate_operand(*found.target_device, shape, "--dtype");
-    const latency_estimate e = estimate(*found.target_device, shape, found.calibration);
+    const latency_estimate e = per_launch(estimate(*found.target_device, shape, found.calibration), shape);
     return args.text(option::one_format) == "json" ? detail::op_json(shape, found, e)
                                                    : detail::op_text(shape, found, e);
 }
