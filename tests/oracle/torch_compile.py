@@ -160,8 +160,10 @@ def on_gpu(graph):
 
 
 def kernels(graph, is_backward):
-    """Inductor's kernels: (kind, elements, reduced elements, bytes read, bytes written, operators)."""
-    from torch._inductor.scheduler import ExternKernelSchedulerNode, NopKernelSchedulerNode, Scheduler
+    """Inductor's Triton kernels: (kind, elements, reduced elements, bytes read, bytes written).
+
+    Inductor counts the complete table that an embedding reads rows of: those kernels have their own kind."""
+    from torch._inductor.scheduler import ExternKernelSchedulerNode, NopKernelSchedulerNode
     inputs, mode = on_gpu(graph)
     init_backend_registration()
     lowered = GraphLowering(graph, example_inputs=inputs, shape_env=None, is_backward=is_backward, is_inference=False)
@@ -170,22 +172,14 @@ def kernels(graph, is_backward):
         lowered.run(*inputs)
         lowered._update_scheduler()
         for node in lowered.scheduler.nodes:
-            if isinstance(node, NopKernelSchedulerNode):
+            if isinstance(node, (ExternKernelSchedulerNode, NopKernelSchedulerNode)):
                 continue
-            read, written = node.get_read_buffer_sizes(), node.get_write_buffer_sizes()
-            names = []
-            for part in node.get_nodes():
-                for origin in part.node.get_origins() if part.node is not None else ():
-                    if origin.op == "call_function":
-                        names.append(str(origin.target).removeprefix("aten.").removeprefix("prims.").split(".")[0])
-            if isinstance(node, ExternKernelSchedulerNode):
-                if "MultiOutput" in type(node.node).__name__:
-                    continue
-                found.append(("extern", 0, 0, read, written, "+".join(sorted(set(names)))))
-                continue
+            origins = {str(origin.target) for part in node.get_nodes() for origin in part.node.get_origins()}
+            kind = ("embedding" if any("aten.embedding." in name for name in origins) else
+                    "reduction" if any(part.is_reduction() for part in node.get_nodes()) else "pointwise")
             elements, reduced = node.group[1]
-            kind = "reduction" if any(part.is_reduction() for part in node.get_nodes()) else "pointwise"
-            found.append((kind, int(elements), int(reduced), read, written, "+".join(sorted(set(names)))))
+            found.append((kind, int(elements), int(reduced), node.get_read_buffer_sizes(),
+                          node.get_write_buffer_sizes()))
     return found
 
 
@@ -218,8 +212,8 @@ def record(name, attention, element_type, folder):
         lines.append(f"saved {dtype} {elements} {times}")
     with described_gpu():
         for part, graph in (("forward", forward), ("backward", backward)):
-            for kind, elements, reduced, read, written, operators in kernels(graph, part == "backward"):
-                lines.append(f"kernel {part} {kind} {elements} {reduced} {read} {written} {operators}")
+            for kernel, times in collections.Counter(kernels(graph, part == "backward")).items():
+                lines.append(f"kernel {part} {' '.join(map(str, kernel))} {times}")
     return lines + ["end"]
 
 

@@ -5,18 +5,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include <llmcost/torch/joint_graph.hpp>
 
 namespace llmcost::detail {
 
-/// The tensors that a kernel of Inductor reads: nodes, and the bytes of each.
+/// What a kernel reads of each tensor: slices and gathered rows by their nodes, `whole_tensor` for all of it.
+using tensor_reads = std::map<std::int32_t, std::set<std::int32_t>>;
+inline constexpr std::int32_t whole_tensor = -1;
+
+/// Bytes that are read of a tensor.
+[[nodiscard]] std::uint64_t bytes_of_reads(const joint_graph& graph, std::int32_t tensor,
+                                           const std::set<std::int32_t>& reads);
+
+/// What a kernel of Inductor reads and computes.
 struct inlined_reads {
-    std::map<std::int32_t, std::uint64_t> bytes{};
-    std::uint64_t num_loads = 0;      ///< loads per element
-    std::uint64_t num_operators = 0;  ///< loads and operators per element
-    bool is_permuted = false;         ///< reads a transposed tensor
+    tensor_reads tensors{};
+    std::uint64_t num_loads = 0;             ///< loads per element
+    std::uint64_t num_operators = 0;         ///< loads and operators per element
+    bool is_permuted = false;                ///< reads a transposed tensor
+    std::set<std::string_view> operators{};  ///< names of the inlined operators
 };
 
 /// Turns sums with the result of a product into products that add to their result (`addmm`).

@@ -37,8 +37,9 @@ public:
 private:
     struct kernel {
         fusion_group group{};
-        std::map<std::int32_t, std::uint64_t> reads{};  ///< bytes by node
-        std::set<std::size_t> producers{};              ///< kernels that it reads
+        tensor_reads reads{};
+        std::set<std::size_t> producers{};  ///< kernels that it reads
+        std::set<std::string_view> operators{};
         bool is_permuted = false;
         bool is_fused = false;  ///< part of an earlier kernel
     };
@@ -92,8 +93,10 @@ LLMCOST_INLINE void graph_fuser::add_kernels() {
         k.group.reduced = k.group.has_reduction ? static_cast<std::uint64_t>(n.reduced) : 1;
         inlined_reads reads = buffers_.reads_of(i);
         k.is_permuted = reads.is_permuted;
-        k.reads = std::move(reads.bytes);
-        for (const auto& [leaf, bytes] : k.reads)
+        k.reads = std::move(reads.tensors);
+        k.operators = std::move(reads.operators);
+        if (n.kind == fx_node_kind::constant) k.operators.insert(n.name);
+        for (const auto& [leaf, parts] : k.reads)
             if (const auto place = producer_.find(leaf); place != producer_.end()) k.producers.insert(place->second);
         producer_[i] = kernels_.size();
         parent_.push_back(kernels_.size());
@@ -136,7 +139,7 @@ LLMCOST_INLINE bool graph_fuser::has_equal_loops(const kernel& a, const kernel& 
 LLMCOST_INLINE bool graph_fuser::reads_other_positions(const kernel& reader, std::size_t producer) const {
     return std::any_of(reader.reads.begin(), reader.reads.end(), [&](const auto& read) {
         const auto place = producer_.find(read.first);
-        return place != producer_.end() && find(place->second) == producer && read.second < node(read.first).bytes;
+        return place != producer_.end() && find(place->second) == producer && !read.second.contains(whole_tensor);
     });
 }
 
@@ -157,14 +160,15 @@ LLMCOST_INLINE bool graph_fuser::has_path_between(std::size_t first, std::size_t
 
 LLMCOST_INLINE std::uint64_t graph_fuser::shared_bytes(std::size_t a, std::size_t b) const {
     std::uint64_t sum = 0;
-    for (const auto& [leaf, bytes] : kernels_[a].reads) {
+    for (const auto& [leaf, parts] : kernels_[a].reads) {
         const auto other = kernels_[b].reads.find(leaf);
-        if (other != kernels_[b].reads.end()) sum += std::min(bytes, other->second);
+        if (other != kernels_[b].reads.end())
+            sum += std::min(bytes_of_reads(graph_, leaf, parts), bytes_of_reads(graph_, leaf, other->second));
     }
     const auto add_produced = [&](std::size_t reader, std::size_t producer) {
-        for (const auto& [leaf, bytes] : kernels_[reader].reads) {
+        for (const auto& [leaf, parts] : kernels_[reader].reads) {
             const auto place = producer_.find(leaf);
-            if (place != producer_.end() && find(place->second) == producer) sum += bytes;
+            if (place != producer_.end() && find(place->second) == producer) sum += bytes_of_reads(graph_, leaf, parts);
         }
     };
     add_produced(a, b);
@@ -178,7 +182,7 @@ LLMCOST_INLINE bool graph_fuser::fuse_round() {
     std::map<std::int32_t, std::vector<std::size_t>> kernels_of;  // by tensor
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
         if (kernels_[k].is_fused || kernels_[k].group.is_external) continue;
-        for (const auto& [leaf, bytes] : kernels_[k].reads) kernels_of[leaf].push_back(k);
+        for (const auto& [leaf, parts] : kernels_[k].reads) kernels_of[leaf].push_back(k);
         for (const std::int32_t i : kernels_[k].group.nodes) kernels_of[i].push_back(k);
     }
     std::set<std::pair<std::size_t, std::size_t>> pairs;
@@ -218,12 +222,10 @@ LLMCOST_INLINE void graph_fuser::merge(std::size_t a, std::size_t b) {
     kernel &to = kernels_[a], &from = kernels_[b];
     parent_[b] = a;
     from.is_fused = true;
-    for (const auto& [leaf, bytes] : from.reads) {
-        std::uint64_t& sum = to.reads[leaf];
-        sum = std::max(sum, bytes);
-    }
+    for (const auto& [leaf, parts] : from.reads) to.reads[leaf].insert(parts.begin(), parts.end());
     to.producers.insert(from.producers.begin(), from.producers.end());
     std::erase_if(to.producers, [&](std::size_t p) { return find(p) == a; });
+    to.operators.merge(from.operators);
     to.is_permuted = to.is_permuted && from.is_permuted;
     fusion_group &x = to.group, &y = from.group;
     x.nodes.insert(x.nodes.end(), y.nodes.begin(), y.nodes.end());
@@ -242,13 +244,13 @@ LLMCOST_INLINE std::vector<fusion_group> graph_fuser::ordered_groups() {
     std::map<std::int32_t, bool> is_read_elsewhere;
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
         if (kernels_[k].is_fused) continue;
-        for (const auto& [leaf, bytes] : kernels_[k].reads) {
+        for (const auto& [leaf, parts] : kernels_[k].reads) {
             const auto place = producer_.find(leaf);
             const bool is_own = place != producer_.end() && find(place->second) == k;
             if (is_own) continue;
             is_read_elsewhere[leaf] = true;
             kernels_[k].group.read.push_back(leaf);
-            kernels_[k].group.bytes_read += bytes;
+            kernels_[k].group.bytes_read += bytes_of_reads(graph_, leaf, parts);
         }
     }
     // a kernel runs as soon as those that it reads have run, otherwise in the order of the graph
@@ -269,15 +271,13 @@ LLMCOST_INLINE std::vector<fusion_group> graph_fuser::ordered_groups() {
             }
             done.insert(k);
             fusion_group& group = current.group;
-            std::set<std::string_view> names;
             for (const std::int32_t i : group.nodes) {
-                if (node(i).kind != fx_node_kind::result) names.insert(node(i).name);
                 const bool is_stored = buffers_.is_output(i) || is_read_elsewhere.contains(i);
                 if (node(i).has_several_results || !is_stored) continue;
                 group.written.push_back(i);
                 group.bytes_written += node(i).bytes;
             }
-            for (const std::string_view name : names)
+            for (const std::string_view name : current.operators)
                 group.operators.append(group.operators.empty() ? "" : "_").append(name);
             out.push_back(std::move(group));
             if (const std::uint64_t parts = num_partial_results(out.back(), device_); parts > 1)

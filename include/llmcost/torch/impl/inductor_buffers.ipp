@@ -88,12 +88,13 @@ LLMCOST_INLINE inductor_buffers::inductor_buffers(const joint_graph& graph, cons
         inlined_reads own;
         const fx_node& n = node(i);
         for (std::size_t k = has_unfused_bias(i) ? 1 : 0; k < n.inputs.size(); ++k) add_read(n.inputs[k], own);
-        if (n.gathered_bytes > 0 && !n.inputs.empty()) {
-            const auto table = own.bytes.find(base_of(n.inputs.front()));
-            if (table != own.bytes.end()) table->second = std::min(table->second, n.gathered_bytes);
+        if (n.gathered_bytes > 0) {
+            const auto table = own.tensors.find(base_of(n.inputs.front()));
+            if (table != own.tensors.end()) table->second = {i};
         }
         if (is_unrolled(n)) own.num_loads *= static_cast<std::uint64_t>(n.reduced);
         ++own.num_operators;
+        if (n.kind != fx_node_kind::constant && n.kind != fx_node_kind::view) own.operators.insert(n.name);
         is_realized_[static_cast<std::size_t>(i)] = needs_buffer(i, own);
         reads_[static_cast<std::size_t>(i)] = std::move(own);
     }
@@ -132,38 +133,44 @@ LLMCOST_INLINE bool inductor_buffers::needs_buffer(std::int32_t i, const inlined
 }
 
 LLMCOST_INLINE void inductor_buffers::add_read(std::int32_t i, inlined_reads& out) const {
-    const std::uint64_t accessed = node(i).numel;
-    bool is_permuted = false;
-    std::int32_t base = i;
-    std::uint64_t smallest = accessed;
+    std::int32_t base = i, part = whole_tensor;
     while (node(base).kind == fx_node_kind::view && is_in_graph_[static_cast<std::size_t>(base)]) {
-        is_permuted = is_permuted || std::string_view(node(base).name) == "permute";
-        base = node(base).inputs.front();
-        smallest = std::min(smallest, node(base).numel);
+        const fx_node& view = node(base);
+        if (std::string_view(view.name) == "permute") out.is_permuted = true;
+        if (std::string_view(view.name) == "slice") part = base;
+        base = view.inputs.front();
     }
     const auto place = static_cast<std::size_t>(base);
-    out.is_permuted = out.is_permuted || is_permuted;
     if (is_in_graph_[place] && !is_realized_[place]) {
-        for (const auto& [leaf, bytes] : reads_[place].bytes) {
-            const double share =
-                node(base).numel == 0 ? 1 : static_cast<double>(smallest) / static_cast<double>(node(base).numel);
-            const std::uint64_t part = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
-            std::uint64_t& sum = out.bytes[leaf];
-            sum = std::min(std::max(sum, part), node(leaf).bytes);
+        const inlined_reads& inlined = reads_[place];
+        for (const auto& [tensor, reads] : inlined.tensors) {
+            const bool is_divided = part != whole_tensor && node(tensor).numel == node(base).numel;
+            is_divided ? void(out.tensors[tensor].insert(part))
+                       : out.tensors[tensor].insert(reads.begin(), reads.end());
         }
-        out.num_loads += reads_[place].num_loads;
-        out.num_operators += reads_[place].num_operators;
-        out.is_permuted = out.is_permuted || reads_[place].is_permuted;
+        out.operators.insert(inlined.operators.begin(), inlined.operators.end());
+        out.num_loads += inlined.num_loads;
+        out.num_operators += inlined.num_operators;
+        out.is_permuted = out.is_permuted || inlined.is_permuted;
         return;
     }
-    const std::uint64_t numel = std::max<std::uint64_t>(node(base).numel, 1);
-    std::uint64_t& sum = out.bytes[base];
-    // slices of one tensor add up
-    const std::uint64_t part = node(base).bytes * smallest / numel;
-    sum = smallest < node(base).numel ? std::min(sum + part, node(base).bytes) : node(base).bytes;
+    out.tensors[base].insert(part);
     ++out.num_loads;
     ++out.num_operators;
     if (has_unfused_bias(base)) add_read(node(base).inputs.front(), out);
+}
+
+LLMCOST_INLINE std::uint64_t bytes_of_reads(const joint_graph& graph, std::int32_t tensor,
+                                            const std::set<std::int32_t>& reads) {
+    const fx_node& whole = graph.nodes[static_cast<std::size_t>(tensor)];
+    std::uint64_t sum = 0;
+    for (const std::int32_t i : reads) {
+        if (i == whole_tensor) return whole.bytes;
+        const fx_node& part = graph.nodes[static_cast<std::size_t>(i)];
+        sum += part.gathered_bytes > 0 ? part.gathered_bytes
+                                       : part.numel * whole.bytes / std::max<std::uint64_t>(whole.numel, 1);
+    }
+    return std::min(sum, whole.bytes);
 }
 
 LLMCOST_INLINE inlined_reads inductor_buffers::reads_of(std::int32_t i) const {

@@ -85,16 +85,34 @@ LLMCOST_INLINE std::int32_t tape_graph::add_batched_product(std::size_t i) {
     return out;
 }
 
+/// The kernels of a convolution in a graph whose images are channels-last: only weights and inputs of the model change
+/// their layout.
+///
+/// Source: torch/_inductor/graph.py, `decide_layout_opt`; torch/_inductor/kernel/conv.py, `conv_layout`.
+[[nodiscard]] LLMCOST_INLINE std::vector<torch_kernel> channels_last_kernels(std::vector<torch_kernel> kernels,
+                                                                             const fx_node& images,
+                                                                             const fx_node& weight) {
+    std::erase_if(kernels, [&](const torch_kernel& k) {
+        const bool is_input = images.kind == fx_node_kind::input && k.bytes_written == images.bytes;
+        return k.kind == torch_kernel_kind::layout && k.bytes_written != weight.bytes && !is_input;
+    });
+    return kernels;
+}
+
 LLMCOST_INLINE std::int32_t tape_graph::add_convolution(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
-    const std::int32_t out = graph_.external("convolution", inputs, shape_of(result), result.type, forward_kernels(i));
+    if (inputs.size() < 2) return add_eager(i);
+    const std::int32_t out =
+        graph_.external("convolution", inputs, shape_of(result), result.type,
+                        channels_last_kernels(forward_kernels(i), graph_.node(inputs[0]), graph_.node(inputs[1])));
     graph_.on_backward(out, [this, i, inputs](std::int32_t g) {
         std::vector<torch_kernel> kernels;
         for (std::size_t k = 0; k < inputs.size() && k < 2; ++k) {
             if (!graph_.requires_grad(inputs[k])) continue;
-            const std::vector<torch_kernel> list = gradient_kernels(i, k);
+            const std::vector<torch_kernel> list =
+                channels_last_kernels(gradient_kernels(i, k), graph_.node(inputs[0]), graph_.node(inputs[1]));
             kernels.insert(kernels.end(), list.begin(), list.end());
         }
         const std::int32_t all =
