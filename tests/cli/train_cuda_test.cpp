@@ -40,7 +40,7 @@ TEST_CASE("train --on cuda has the peak memory of recorded steps") {
         if (before == 0) CHECK(std::abs(of_reserved / reserved - 1) < 0.05);
         ++num_runs;
     }
-    CHECK(num_runs == 18);
+    CHECK(num_runs == 20);
 }
 
 TEST_CASE("train --on cuda uses the kernels and the workspaces of --device") {

@@ -83,9 +83,10 @@ TEST_CASE("buffers of column sums are those of recorded steps") {
 }
 
 TEST_CASE("attention backends depend on device, type, heads and head size") {
-    const auto backend = [](std::int32_t capability, dtype type, std::int64_t key_heads, std::int64_t d) {
+    const auto backend = [](std::int32_t capability, dtype type, std::int64_t key_heads, std::int64_t d,
+                            bool has_mask = false) {
         const tensor q = empty_tensor({2, 8, 64, d}, type), k = empty_tensor({2, key_heads, 64, d}, type);
-        return select_sdpa_backend(capability, q, k, k);
+        return select_sdpa_backend(capability, q, k, k, has_mask);
     };
     CHECK(backend(90, dtype::bfloat16, 8, 64) == sdpa_backend::cudnn);
     CHECK(backend(90, dtype::bfloat16, 2, 256) == sdpa_backend::cudnn);
@@ -96,6 +97,8 @@ TEST_CASE("attention backends depend on device, type, heads and head size") {
     CHECK(backend(90, dtype::bfloat16, 8, 512) == sdpa_backend::efficient);
     CHECK(backend(90, dtype::float32, 2, 64) == sdpa_backend::math);
     CHECK(backend(90, dtype::float32, 8, 63) == sdpa_backend::math);
+    CHECK(backend(90, dtype::bfloat16, 8, 64, true) == sdpa_backend::cudnn);
+    CHECK(backend(80, dtype::bfloat16, 8, 64, true) == sdpa_backend::efficient);
 }
 
 TEST_CASE("attention workspaces are those of recorded steps") {

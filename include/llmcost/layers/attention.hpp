@@ -202,21 +202,21 @@ constexpr tensor math_attention_forward(trace& t, const tensor& q, const tensor&
 /// The backend of `scaled_dot_product_attention` on a CUDA device.
 enum class sdpa_backend : std::uint8_t { cudnn, flash, efficient, math };
 
-/// Selects the backend of PyTorch 2.11 for queries (B, H, S, d) and keys (B, K, T, d) without a mask.
+/// Selects the backend of PyTorch 2.11 for queries (B, H, S, d) and keys (B, K, T, d).
 ///
 /// Order: cuDNN on devices with capability 9.0 and 10.0, FlashAttention, memory-efficient, math. cuDNN and
-/// FlashAttention require 16-bit types and at most 256 elements per head. The memory-efficient kernels require as many
-/// key heads as query heads.
+/// FlashAttention require 16-bit types and at most 256 elements per head. FlashAttention does not accept masks. The
+/// memory-efficient kernels require as many key heads as query heads.
 ///
 /// Source: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, `check_prefer_cudnn_attention`, `priority_order`,
-/// `can_use_cudnn_attention`, `can_use_flash_attention`, `can_use_mem_efficient_attention`.
+/// `can_use_cudnn_attention`, `can_use_flash_attention`, `check_for_attn_mask`, `can_use_mem_efficient_attention`.
 [[nodiscard]] constexpr sdpa_backend select_sdpa_backend(std::int32_t capability, const tensor& q, const tensor& k,
-                                                         const tensor& v) noexcept {
+                                                         const tensor& v, bool has_mask) noexcept {
     const bool is_half = bits_of(q.type) == 16;
     const std::int64_t d = q.dim(3);
     if (is_half && d % 8 == 0 && d <= 256 && v.dim(3) == d) {
         if (capability == 90 || capability == 100) return sdpa_backend::cudnn;
-        if (capability >= 80) return sdpa_backend::flash;
+        if (capability >= 80 && !has_mask) return sdpa_backend::flash;
     }
     const std::int64_t alignment = is_half ? 8 : 4;
     return q.dim(1) == k.dim(1) && d % alignment == 0 && v.dim(3) % alignment == 0 ? sdpa_backend::efficient
@@ -283,23 +283,40 @@ struct sdpa_kernel_memory {
 /// Backward computes five products and recomputes the scores. Per score: MULT scale, ADD −log-sum-exp, EXP.
 /// The gradient of each query is multiplied by its output, summed and subtracted. The result is multiplied by the
 /// probability and the scale.
-/// Throws: `description_error` in training with a soft cap, a bias, sinks or a sliding window.
-/// Source: torch/utils/flop_counter.py, `sdpa_backward_flop_count`.
+///
+/// In training on a CUDA device, a sliding window is a mask per batch element and layer, (B, 1, S, T), which is saved
+/// for backward; keys and values are repeated to the heads of the queries.
+/// Throws: `description_error` in training with a soft cap, a bias, sinks or, on the CPU, a sliding window.
+/// Source: torch/utils/flop_counter.py, `sdpa_backward_flop_count`; ATen's transformers/attention.cpp,
+/// `convert_boolean_attn_mask_`; transformers' integrations/sdpa_attention.py, `use_gqa_in_sdpa`.
 constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tensor& key, const tensor& value,
                                       const attention_pattern& pattern, const attention_options& options) {
+    const bool is_cuda = t.is_training() && t.load().cuda_capability > 0;
     const bool windowed = pattern.window > 0 && pattern.window < pattern.key_length();
     // Inference engines fuse these options into their kernels. The kernels of PyTorch, which save tensors for backward,
-    // do not.
-    if (t.is_training() && (options.has_soft_cap || options.bias != nullptr || options.sinks != nullptr || windowed))
+    // do not. On CUDA devices, a window is a mask.
+    if (t.is_training() &&
+        (options.has_soft_cap || options.bias != nullptr || options.sinks != nullptr || (windowed && !is_cuda)))
         throw_description_error(
-            "scaled_dot_product_attention: soft caps, biases, sinks and windows are not supported in training; use "
-            "eager");
-    const bool is_cuda = t.is_training() && t.load().cuda_capability > 0;
+            "scaled_dot_product_attention: soft caps, biases, sinks and, on the CPU, windows are not supported in "
+            "training; use eager");
     if (!is_cuda && t.applies_dropout(dropout_position::attention))
         return math_attention_heads(t, query, key, value, pattern);
-    tensor q = t.to_autocast_dtype(query), k = t.to_autocast_dtype(key), v = t.to_autocast_dtype(value);
-    const sdpa_backend backend = is_cuda ? select_sdpa_backend(t.load().cuda_capability, q, k, v) : sdpa_backend::flash;
-    if (backend == sdpa_backend::math) return math_attention_heads(t, q, k, v, pattern);
+    // Transformers omits the mask of keys that are fewer than the window
+    // (masking_utils.py, `_ignore_causal_mask_sdpa`).
+    const bool has_mask = is_cuda && pattern.window > 0 && pattern.window <= pattern.key_length();
+    // sdpa_attention.py, `use_gqa_in_sdpa`: grouped heads only without a mask
+    const std::int64_t num_repeats = has_mask ? query.dim(1) / key.dim(1) : 1;
+    tensor q = t.to_autocast_dtype(query), k = t.to_autocast_dtype(repeat_kv(t, key, num_repeats)),
+           v = t.to_autocast_dtype(repeat_kv(t, value, num_repeats));
+    const sdpa_backend backend =
+        is_cuda ? select_sdpa_backend(t.load().cuda_capability, q, k, v, has_mask) : sdpa_backend::flash;
+    if (backend == sdpa_backend::math) {
+        if (has_mask)
+            throw_description_error(
+                "scaled_dot_product_attention: windows with this head size are not supported in training; use eager");
+        return math_attention_heads(t, q, k, v, pattern);
+    }
     const count pairs = count(q.numel / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
     const count d(q.dim(3)), width(v.dim(3));
     const tensor* const in[3] = {&q, &k, &v};
@@ -329,6 +346,14 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
         }
         const sdpa_kernel_memory memory =
             is_cuda ? sdpa_memory_of(backend, q, k, v) : sdpa_kernel_memory{.saved_bytes = count(rows) * count(4)};
+        if (has_mask) {
+            // The boolean mask is converted to the type of the queries, per batch element. Rows of the memory-efficient
+            // kernels are padded to multiples of 8 elements (attention.cpp, `preprocess_mask`).
+            const std::int64_t length = k.dim(2);
+            const std::int64_t row = backend == sdpa_backend::efficient ? (length + 7) / 8 * 8 : length;
+            const std::int64_t num_rows = q.dim(0) * q.dim(2);
+            t.save_bytes_for_backward(count(num_rows * row) * count(bits_of(q.type) / 8));
+        }
         t.save_bytes_for_backward(memory.saved_bytes);
         if (is_cuda) {
             t.save_mask_for_backward(memory.saved_random_bytes);
