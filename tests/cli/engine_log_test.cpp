@@ -139,6 +139,19 @@ TEST_CASE("a log of SGLang states the fraction and the free memory of the device
                     "no version"));
 }
 
+TEST_CASE("a log of SGLang with data-parallel attention has the devices of --tp") {
+    std::string text = sglang_log;
+    text.replace(text.find("tp_size=1"), 9, "tp_size=4, dp_size=2, enable_dp_attention=True");
+    const nlohmann::json check = json_of(log_file(text).check(" --engine-version 0.5.10"));
+    // attention 36 · 4,096 · (2 · 4,096 + 2 · 1,024) / 2, MLPs 36 · 3 · 4,096 · 12,288 / 4, the head 151,936 · 4,096 /
+    // 4, the embedding, norms 4,096 · 73 + 36 · 2 · 128; tables 40,960 · 128 in float32
+    constexpr std::int64_t elements = 36 * 4096 * std::int64_t{10240} / 2 + 36 * 3 * 4096 * std::int64_t{12288} / 4 +
+                                      151936 * std::int64_t{4096} * 5 / 4 + 4096 * 73 + 36 * 2 * 128;
+    CHECK(figure_of(check, "weights")["predicted"].get<double>() ==
+          doctest::Approx(static_cast<double>(2 * elements + 40960 * 128 * 4)).epsilon(1e-3));
+    CHECK(figure_of(check, "max_running_requests")["predicted"] == 4096);
+}
+
 TEST_CASE("buffers of llama.cpp are compared by device") {
     const log_file log(llama_cpp_log);
     CHECK(has(refused(log.check()), "'Meta Llama 3.1 8B Instruct', which is no name of a configuration"));
@@ -200,4 +213,48 @@ TEST_CASE("memory prints the lines of an engine's log") {
           0);
     CHECK(has(printed("memory --offline --model Qwen/Qwen3-8B --memory 80GiB --engine trtllm"),
               "(0.9 of the free memory of 80GiB)"));
+    const std::string dp = "memory --model Qwen/Qwen3-8B --enable-dp-attention --tp 4 --engine ";
+    CHECK(has(refused(dp + "sglang"), "--enable-dp-attention: requires --dp"));
+    CHECK(has(refused(dp + "vllm --dp 2"), "--enable-dp-attention: supported only with --engine sglang"));
+    CHECK(has(refused(dp + "sglang --dp 3"), "--dp: 3 does not divide --tp, 4"));
+}
+
+TEST_CASE("memory prints a pool for each attention window of TensorRT-LLM") {
+    const std::string command = "memory --offline --model openai/gpt-oss-20b --sequence 1 --past 8191 --memory 80GiB";
+    const std::string windows = " --engine trtllm --max-attention-window 128,131072";
+    CHECK(has(printed(command + windows), "  Window size = 128, primary_blocks: "));
+    const nlohmann::json pools = json_of(command + windows)["window_pools"];
+    REQUIRE(pools.size() == 2);
+    CHECK(pools[0]["window"] == 128);
+    CHECK(pools[1]["window"] == 131072);
+    CHECK(pools[0]["blocks"] == pools[1]["blocks"]);
+    CHECK(has(refused(command + " --max-attention-window 128"),
+              "--max-attention-window: supported only with --engine trtllm"));
+    CHECK(has(refused(command + " --engine trtllm --max-attention-window 128,0"),
+              "--max-attention-window: expected a whole number from 1 to "));
+}
+
+// 1,235,814,400 parameters of Llama 3.2 1B in bfloat16; 16 layers of 2 · 8 · 64 elements
+TEST_CASE("memory adds a draft model with vllm and sglang") {
+    const std::string target = "memory --offline --model meta-llama/Llama-3.1-8B-Instruct --sequence 1 --past 8191",
+                      draft = " --draft-model meta-llama/Llama-3.2-1B";
+    for (const std::string engine : {" --engine vllm", " --engine sglang"}) {
+        const nlohmann::json with = json_of(target + draft + engine), without = json_of(target + engine);
+        const auto added = [&](const char* key) {
+            return with[key].get<std::int64_t>() - without[key].get<std::int64_t>();
+        };
+        CHECK(added("weights") == 2 * std::int64_t{1235814400});
+        CHECK(added("cache_allocated") == 8192 * 16 * 2 * 8 * 64 * 2);
+    }
+    CHECK(has(refused(target + draft + " --engine trtllm"),
+              "--draft-model: supported only with --engine vllm, sglang and llama.cpp"));
+}
+
+TEST_CASE("fit has the static fraction of SGLang") {
+    const std::string command = "fit --offline --model Qwen/Qwen3-8B --dtype bfloat16 --memory 80GiB --sequence 8192";
+    // 36 layers · 2 · 8 · 128 · 2 bytes; 0.5 of 80 GiB less 300 MiB, less 15.28 GiB of weights
+    CHECK(json_of(command + " --engine sglang --mem-fraction-static 0.5")["max_batch"] ==
+          static_cast<std::int64_t>((0.5 * (80 - 300.0 / 1024) - 15.28) * 1073741824 / 147456 / 8192));
+    CHECK(has(refused(command + " --engine trtllm --mem-fraction-static 0.5"),
+              "--mem-fraction-static: supported only with --engine sglang"));
 }

@@ -4,12 +4,14 @@
 #include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
+#include <llmcost/memory/window_pools.hpp>
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "registry.hpp"
 
@@ -39,6 +41,13 @@ model deepseek_v3() {
         R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128,
         "num_key_value_heads": 128, "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
         "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 129280, "torch_dtype": "bfloat16"})");
+}
+
+model gpt_oss_20b() {
+    return model_of(
+        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
+        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
 }
 
 // 21 layers with an entry per 4 tokens, 20 with an entry per 128 tokens, 2 with a window only
@@ -183,10 +192,7 @@ TEST_CASE("recurrent states are float32 with one padding slot, and take 0.9 of t
 }
 
 TEST_CASE("sliding layers of some model types have a pool with 0.8 of the tokens") {
-    const model m = model_of(
-        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
-        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
-        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    const model m = gpt_oss_20b();
     const sglang_pool_layout layout(m, bfloat16_step(), {});
     CHECK(layout.token_bytes() == count(12 * 2 * 8 * 64 * 2));
     CHECK(layout.swa_token_bytes() == count(12 * 2 * 8 * 64 * 2));
@@ -204,10 +210,7 @@ TEST_CASE("the required memory of SGLang's pools is the inverse of the pools") {
         "num_key_value_heads": 2, "head_dim": 256, "linear_num_value_heads": 32, "linear_num_key_heads": 16,
         "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4, "vocab_size": 248320,
         "num_experts": 256, "num_experts_per_tok": 8, "torch_dtype": "bfloat16"})");
-    const model gpt_oss = model_of(
-        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
-        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
-        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    const model gpt_oss = gpt_oss_20b();
     for (const model& m : {qwen3_8b(), qwen3_next, gpt_oss, deepseek_v4_flash()}) {
         for (const std::int64_t tokens : {1024, 8192, 102'400}) {
             const sglang_pool_layout layout(m, bfloat16_step(), {});
@@ -256,12 +259,77 @@ TEST_CASE("the states of compressed entries of DeepSeek-V4 belong to requests") 
     CHECK(static_cast<double>(pools.kv_bytes) == doctest::Approx(cells + 512.0 * 20 * 2 * 512 * 4).epsilon(2e-3));
 }
 
+// sglang 0.5.23, srt/arg_groups/memory_hook.py: 3 MiB per captured request and data-parallel rank, 4.5 for graphs of
+// more than 300 requests. 81,559 MiB: (81559 - (512 + 1.5 * 8192 + 2 * 160 + 1024 + 3 * 160 * 8)) / 81559.
+TEST_CASE("data-parallel attention of SGLang reserves memory and divides requests and chunks") {
+    sglang_options options;
+    options.version = {{0, 5, 9}};
+    options.cuda_graph_max_bs = 160;
+    options.dp_attention_size = 8;
+    CHECK(sglang_defaults_of(qwen3_8b(), options, h100, 8, 1).mem_fraction_static == doctest::Approx(0.779));
+    CHECK(sglang_defaults_of(qwen3_8b(), options, h100, 8, 1).chunked_prefill_size == 1024);
+    options.cuda_graph_max_bs = 512;
+    CHECK(sglang_defaults_of(qwen3_8b(), options, h100, 8, 1).mem_fraction_static == doctest::Approx(0.592));
+    options.max_running_requests = 100;
+    const sglang_pools pools =
+        sglang_pool_layout(qwen3_8b(), bfloat16_step(), options).pools_in(count(std::uint64_t{10} << 30), 8192, 8192);
+    CHECK(pools.max_running_requests == 100 / 8);
+}
+
+// 4 devices, 2 replicas: attention is divided by 2, MLPs and the head by 4.
+TEST_CASE("ranks with data-parallel attention of SGLang share MLPs and the head") {
+    const model m = model_of(
+        R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 2,
+        "num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 8, "vocab_size": 512,
+        "tie_word_embeddings": false, "torch_dtype": "bfloat16"})");
+    engine_memory_profile engine = *find_engine_memory_profile("sglang");
+    const workload load = bfloat16_step();
+    const auto weights = [&](bool has_dp_attention) {
+        engine.sglang.dp_attention_size = has_dp_attention ? 2 : 1;
+        const inference_sharding sharding{.parallel = make_parallel_config(m, 2, 2),
+                                          .pipeline_parallel_size = 1,
+                                          .has_dp_attention = has_dp_attention};
+        return rank_memory(m, load, engine, sharding).largest(load).weight_bytes;
+    };
+    constexpr std::int64_t embedding = 512 * 64, attention = 4 * 64 * 64, mlp = 3 * 64 * 256, norms = 5 * 64;
+    CHECK(weights(true) ==
+          count(std::int64_t{2} * (embedding + 2 * (attention / 2 + mlp / 4) + norms + embedding / 4)));
+    CHECK(weights(false) ==
+          count(std::int64_t{2} * (embedding / 2 + 2 * (attention / 2 + mlp / 2) + norms + embedding / 2)));
+}
+
+// 12 layers per window: 12 · 2 · 8 · 64 · 2 = 24,576 bytes of a token, 786,432 of a block. A request with a window of
+// 128 has at most 128 + 8,192 tokens, in 260 blocks.
+TEST_CASE("TensorRT-LLM divides the memory equally among the pools of its attention windows") {
+    const window_pool_layout layout(gpt_oss_20b(), bfloat16_step(), {.windows = {128, 131072}, .size = 2}, 32, 8192);
+    const std::vector<window_pool> pools = layout.pools_in(count(std::uint64_t{10} << 30));
+    REQUIRE(pools.size() == 2);
+    CHECK(pools[0].window == 128);
+    CHECK(pools[0].max_tokens == 8320);
+    CHECK(pools[1].window == 131072);
+    CHECK(pools[1].max_tokens == 0);
+    for (const window_pool& pool : pools) {
+        CHECK(pool.token_bytes == count(24576));
+        CHECK(pool.num_blocks == (std::int64_t{5} << 30) / 786432);
+    }
+    CHECK(layout.blocks_of_request(pools[0], 100'000) == 260);
+    CHECK(layout.blocks_of_request(pools[1], 100'000) == 3125);
+    CHECK(layout.request_bytes(100'000) == count(std::int64_t{260 + 3125} * 786432));
+    CHECK(layout.required_bytes(3, 100'000) == count(std::int64_t{2 * 3 * 3125} * 786432));
+
+    // the pattern is repeated: 20 layers and 4 layers; windows are at most the context
+    const window_pool_layout longer(gpt_oss_20b(), bfloat16_step(),
+                                    {.windows = {128, 128, 128, 128, 128, 1 << 20}, .size = 6}, 32, 8192);
+    const std::vector<window_pool> uneven = longer.pools_in(count(std::uint64_t{10} << 30));
+    REQUIRE(uneven.size() == 2);
+    CHECK(uneven[0].token_bytes == count(40960));
+    CHECK(uneven[1].token_bytes == count(8192));
+    CHECK(uneven[1].window == 131072);
+}
+
 // TensorRT-LLM: available = (total − peak of the profile run) · 0.9; all layers store all tokens, 32 per block.
 TEST_CASE("the fraction of TensorRT-LLM applies to the memory that weights and activations leave") {
-    const model m = model_of(
-        R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64,
-        "num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128, "vocab_size": 201088,
-        "max_position_embeddings": 131072, "num_local_experts": 32, "torch_dtype": "bfloat16"})");
+    const model m = gpt_oss_20b();
     const workload load = bfloat16_step();
     const rank_memory ranks(m, load, *find_engine_memory_profile("trtllm"));
     const inference_memory memory = ranks.largest(load);

@@ -138,6 +138,26 @@ TEST_CASE("layers are divided as in the logs of Llama 3 8B on several devices") 
     }
 }
 
+// src/llama-model-loader.cpp, `create_tensor`: the frequencies of layer i > 0 are duplicated for the device of the
+// layer.
+TEST_CASE("rotary frequencies are copied to each device with layers") {
+    const model m = llama_cpp_model("meta-llama__Llama-3.2-1B");
+    CHECK(frequency_bytes_of(m, {.rescales_frequencies = true}) == count(32 * 4));
+    CHECK(frequency_bytes_of(m, {}) == count{});
+    constexpr std::int64_t bytes = 1 << 20;
+    const auto copies = [&](const llama_cpp_options& options) {
+        const llama_cpp_memory memory =
+            llama_cpp_memory_of(m, llama_cpp_load(1, 4096), options,
+                                {{"frequencies", count(bytes), count{}, llama_cpp_weight::each_device}});
+        std::vector<bool> has_copy;
+        for (const llama_cpp_buffers& device : memory.devices) has_copy.push_back(device.model == count(bytes));
+        return has_copy;
+    };
+    CHECK(copies({}) == std::vector<bool>{true, false});
+    CHECK(copies({.tensor_split = {3, 1}}) == std::vector<bool>{true, true, false});
+    CHECK(copies({.gpu_layers = 8}) == std::vector<bool>{true, true});
+}
+
 TEST_CASE("sliding layers have a cache of their own only where llama.cpp has one") {
     // a log of gpt-oss-20b with 131,072 tokens: "full 131072 cells 3072.00", "sliding 768 cells 18.00"
     const model gpt_oss = llama_cpp_model("openai__gpt-oss-20b");

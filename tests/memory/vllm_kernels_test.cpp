@@ -183,3 +183,54 @@ TEST_CASE("FlashInfer pads experts that are not gated to 128 since vLLM 0.17") {
     CHECK(padding("0.16.0") == 0);
     CHECK(padding("0.18.0") == doctest::Approx(31.40 - 30.52).epsilon(0.08));
 }
+
+// mxfp4.py, `create_weights`, for gpt-oss (H = I = 2,880): Triton I up to 64; Marlin H up to 256, I up to 128;
+// FlashInfer both up to 256.
+TEST_CASE("experts in MXFP4 are padded to multiples of their kernel") {
+    model m = model_of_text(
+        R"({"model_type": "gpt_oss", "num_local_experts": 32, "num_experts_per_tok": 4, "num_hidden_layers": 1})");
+    m.config.hidden_size = 2880;
+    m.config.moe.intermediate_size = 2880;
+    const count down = count(32) * count(2880) * count(2880), bytes = down * count(17) / count(32);
+    const std::vector<rank_parameter> layer{
+        {.path = "experts.gate_up_proj",
+         .elements = count(2) * down,
+         .rank_elements = count(2) * down,
+         .rank_bytes = count(2) * bytes,
+         .is_routed = true},
+        {.path = "experts.down_proj", .elements = down, .rank_elements = down, .rank_bytes = bytes, .is_routed = true}};
+    const auto ratio = [&](const char* device, std::int64_t num_devices) {
+        engine_memory_profile engine = profile_with_defaults(*find_engine_memory_profile("vllm"), "0.20.0", 0, device);
+        engine.expert_weights = expert_weight_format::mxfp4;
+        const inference_sharding sharding{.parallel = make_parallel_config(m, num_devices)};
+        const count padding = stage_padding_bytes(layer, m, sharding, engine).front();
+        return gib_of(padding) / gib_of(count(3) * bytes / count(num_devices));
+    };
+    CHECK(ratio("h100", 1) == 0);
+    CHECK(ratio("h100", 4) == doctest::Approx(768.0 / 720 - 1));
+    CHECK(ratio("b200", 1) == doctest::Approx(3072.0 * 3072 / (2880.0 * 2880) - 1));
+    CHECK(ratio("a100", 1) == doctest::Approx(3072.0 * 2944 / (2880.0 * 2880) - 1));
+}
+
+// DeepSeek-R1 on 8 MI300X: `o_proj` has rows of 2,048 bytes, q_b_proj of 1,536, kv_b_proj of 512; `is_padded`:
+// `stride * element_size % 512 == 0` (fp8_utils.py, `_maybe_pad_fp8_weight`)
+TEST_CASE("rows of float8 linear layers have 256 bytes more on ROCm") {
+    const model m = llama_70b();
+    const auto padding = [&](std::int64_t columns, const char* device, expert_weight_format format) {
+        engine_memory_profile engine = profile_with_defaults(*find_engine_memory_profile("vllm"), "0.13.0", 0, device);
+        engine.expert_weights = format;
+        const count elements = count(7168) * count(columns);
+        const std::vector<rank_parameter> linear{{.path = "model.layers.0.self_attn.o_proj.weight",
+                                                  .elements = elements,
+                                                  .rank_elements = elements,
+                                                  .rank_bytes = elements,
+                                                  .row_elements = columns}};
+        return stage_padding_bytes(linear, m, {}, engine).front() - stage_padding_bytes({}, m, {}, engine).front();
+    };
+    using format = expert_weight_format;
+    CHECK(padding(2048, "mi300x", format::float8_blocks) == count(7168 * 256));
+    CHECK(padding(1536, "mi300x", format::float8_per_tensor) == count(7168 * 256));
+    CHECK(padding(2304, "mi300x", format::float8_blocks) == count{});
+    CHECK(padding(2048, "mi300x", format::float8_per_channel) == count{});
+    CHECK(padding(2048, "h200_sxm", format::float8_blocks) == count{});
+}

@@ -60,10 +60,13 @@ LLMCOST_INLINE std::vector<double> parse_tensor_split(std::string_view text) {
 LLMCOST_INLINE llama_cpp_options parse_llama_cpp_options(const arguments& args, const engine_memory_profile& profile) {
     llama_cpp_options options;
     if (!profile.has_llama_cpp_buffers) {
-        for (const option_spec& o : llama_cpp_option_specs)
-            if (args.has(o) && !(std::string_view(o.name) == option::memory_draft_model.name &&
-                                 (profile.has_token_pools || profile.has_hybrid_cache_manager)))
-                throw_usage(o.name, "supported only with --engine llama.cpp");
+        const bool has_draft_model = profile.has_token_pools || profile.has_hybrid_cache_manager;
+        for (const option_spec& o : llama_cpp_option_specs) {
+            const bool is_draft_model = std::string_view(o.name) == option::memory_draft_model.name;
+            if (args.has(o) && !(is_draft_model && has_draft_model))
+                throw_usage(o.name, is_draft_model ? "supported only with --engine vllm, sglang and llama.cpp"
+                                                   : "supported only with --engine llama.cpp");
+        }
         return options;
     }
     if (args.has(option::cache_dtype))
