@@ -40,7 +40,7 @@ Texts = str | Iterable[str]
 
 
 class ModelCommands:
-    def _answer(self, command: str, options: Mapping[str, Any], kind: type[Answer] = Answer) -> Answer:
+    def _answer(self, command: str, options: Mapping[str, Any]) -> Answer:
         raise NotImplementedError
 '''
 

@@ -71,8 +71,8 @@ class Model(ModelCommands):
         self.source: str = document["model"]["source"]
         self.params: int = document["totals"]["params"]
 
-    def _answer(self, command: str, options: Mapping[str, Any], kind: type[Answer] = Answer) -> Answer:
-        return kind([command, *self._source, *option_arguments(options)], self._input)
+    def _answer(self, command: str, options: Mapping[str, Any]) -> Answer:
+        return Answer([command, *self._source, *option_arguments(options)], self._input)
 
     def _page(self, options: Mapping[str, Any], *more: str) -> dict[str, Any]:
         return parsed(answer_of([*self._source, *option_arguments(options), "--format", "json", *more], self._input))
@@ -117,7 +117,7 @@ class Model(ModelCommands):
 
         Options: those of ``llmcost graph``, e.g. ``batch``, ``sequence``, ``level``, ``split``, ``device``.
         """
-        return self._answer("graph", options, Graph)
+        return Graph(["graph", *self._source, *option_arguments(options)], self._input)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> pathlib.Path:
         """Writes an HTML report of the model and a workload; returns its path.
