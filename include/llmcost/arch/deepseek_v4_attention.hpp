@@ -150,7 +150,7 @@ constexpr tensor compressed(const layer_context& ctx, trace& t, const tensor& x,
     const tensor_pair rotary_angles = t.call("rotary_emb", rotary{ctx, batch}, n);
     const tensor fresh = apply_rotary(t, normed.unsqueeze(1), rotary_angles.first, rotary_angles.second).squeeze(1);
     const std::int64_t num_cached_entries = w.all - w.fresh;
-    if (w.fresh == 0) return trace::buffer({batch, num_cached_entries, dim});
+    if (w.fresh == 0) return trace::buffer({batch, num_cached_entries, dim}, x.type);
     return caches && num_cached_entries > 0 ? t.cat({trace::buffer({batch, num_cached_entries, dim}), fresh}, 1)
                                             : fresh;
 }
