@@ -376,3 +376,29 @@ TEST_CASE("what cannot be timed is said") {
           std::string::npos);
     CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);
 }
+
+// vLLM and SGLang pad the vocabulary to a multiple of 64 (DEFAULT_VOCAB_PADDING_SIZE)
+TEST_CASE("a vocabulary that is no multiple of 8 is padded by engines, and elsewhere the padding is recommended") {
+    const std::string gpt2 = "latency --config " + config_of("openai-community__gpt2") +
+                             " --device h200 --batch 8 --sequence 1024 --logits all";
+    const auto head_outputs = [&](const std::string& options) {
+        const json ops = json::parse(printed(gpt2 + " --format json" + options))["ops"];
+        for (const json& op : ops)
+            if (op["name"] == "lm_head") return op["sizes"]["n"].get<int>();
+        return 0;
+    };
+    CHECK(head_outputs(" --engine vllm") == 50304);
+    CHECK(head_outputs(" --engine vllm --tp 2") == 25152);
+    CHECK(head_outputs(" --engine sglang") == 50304);
+    CHECK(head_outputs("") == 50257);
+    const json plain = json::parse(printed(gpt2 + " --format json")),
+               padded = json::parse(printed(gpt2 + " --format json --set vocab_size=50304"));
+    REQUIRE(plain["faster"].size() == 1);
+    CHECK(plain["faster"][0]["change"] == "--set vocab_size=50304 (padded vocabulary)");
+    CHECK(plain["faster"][0]["seconds"] == padded["seconds"]);
+    CHECK_FALSE(padded.contains("faster"));
+    CHECK(has(printed(gpt2), "--set vocab_size=50304 (padded vocabulary)"));
+    CHECK_FALSE(json::parse(printed(gpt2 + " --format json --engine vllm")).contains("faster"));
+    CHECK(has(printed("why --config " + config_of("openai-community__gpt2")), "Pad it to 50,304"));
+    CHECK_FALSE(has(printed("why " + llama), "Pad it"));
+}

@@ -419,3 +419,24 @@ TEST_CASE("a launch takes less time in a longer sequence, and the time of one la
     CHECK(microseconds("--among 1000 --issued graph") == doctest::Approx(0.6982).epsilon(0.01));
     CHECK(has(printed("op launch --among 1 --device h200" + measured), "bound by launch"));
 }
+
+// PyTorch 2.11 on an H200 in bfloat16: GPT-2 medium's head, forward and the gradient of its input; BERT's head
+TEST_CASE("products whose rows are not aligned to 16 bytes take several times as long") {
+    const auto microseconds = [](const std::string& sizes) {
+        return 1e6 *
+               json::parse(printed("op gemm --device h200 --format json " + sizes + measured))["seconds"].get<double>();
+    };
+    CHECK(microseconds("--m 4096 --n 50257 --k 1024") == doctest::Approx(4380).epsilon(0.1));
+    CHECK(microseconds("--m 4096 --n 1024 --k 50257") == doctest::Approx(3015.6).epsilon(0.35));
+    CHECK(microseconds("--m 4096 --n 30522 --k 768") == doctest::Approx(804.1).epsilon(0.15));
+    CHECK(microseconds("--m 4096 --n 50304 --k 1024") < 4380 / 6.0);
+    // vector units read single elements
+    CHECK(microseconds("--m 1024 --n 50257 --k 1024 --dtype float32") == doctest::Approx(2094.5).epsilon(0.1));
+    // the rule is that of NVIDIA's matrix units
+    const auto datasheet = [](const std::string& options) {
+        return json::parse(printed("op gemm --m 4096 --k 1024 --format json " + options))["seconds"].get<double>();
+    };
+    CHECK(datasheet("--device mi300x --n 50257") < 1.01 * datasheet("--device mi300x --n 50304"));
+    CHECK(datasheet("--device h100 --n 50257") > 5 * datasheet("--device h100 --n 50304"));
+    CHECK(datasheet("--device h100 --n 50260") < 2 * datasheet("--device h100 --n 50304"));
+}

@@ -253,6 +253,7 @@ template <class Known>
                   : (known != nullptr ? known->roofline_model : typical.roofline_model).bound(s.compute, s.memory);
     kernel_work divided = work;
     divided.num_tiles = 0;
+    divided.aligned_fraction = 1;
     const datasheet_seconds at_best = roofline_terms(d, divided);
     const double at_datasheet = at_best.compute > at_best.memory ? at_best.compute : at_best.memory;
     e.roofline_efficiency = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory

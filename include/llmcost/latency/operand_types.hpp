@@ -23,6 +23,7 @@ struct kernel_work {
     bool uses_network = false;       ///< `bytes` go over a network
     double dependent_additions = 0;  ///< additions of the critical path, each waits for the one before
     double sequential_seconds = 0;   ///< time of the critical path outside of the compute units
+    double aligned_fraction = 1;     ///< of the peak of NVIDIA's matrix units that the alignment of operands permits
     /// Whether times are those of a critical path. Its rates are typical ones, which a device can exceed.
     [[nodiscard]] constexpr bool has_critical_path() const noexcept {
         return dependent_additions > 0 || sequential_seconds > 0;
@@ -146,7 +147,8 @@ inline constexpr double cycles_of_dependent_addition = 4;
 /// number of threads.
 [[nodiscard]] constexpr datasheet_seconds roofline_terms(const device& d, const kernel_work& work) noexcept {
     const double flops = flops_with_occupancy(d, work);
-    const double of_unit = work.compute_unit == nullptr ? 0 : flops / (d.*work.compute_unit * 1e12);
+    const double fraction = d.vendor == "NVIDIA" ? work.aligned_fraction : 1;
+    const double of_unit = work.compute_unit == nullptr ? 0 : flops / (d.*work.compute_unit * 1e12 * fraction);
     const double of_vectors = work.additions == 0 || d.fp32 == 0 ? 0 : 2 * work.additions / (d.fp32 * 1e12);
     const double clock = work.dependent_additions == 0 ? 0 : d.clock_hertz();
     const double of_chain = clock == 0 ? 0 : work.dependent_additions * cycles_of_dependent_addition / clock;
@@ -162,6 +164,7 @@ inline constexpr double cycles_of_dependent_addition = 4;
     work.additions = 0;  // devices differ in the cost of an exponential
     work.dependent_additions = 0;
     work.sequential_seconds = 0;
+    work.aligned_fraction = 1;  // a library may pad
     work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = roofline_terms(d, work);
     return s.compute > s.memory ? s.compute : s.memory;

@@ -73,6 +73,7 @@ namespace detail {
                          device.*config.kv_cache_type->unit > 0;
     config.prefill_attention_type = is_8bit ? config.kv_cache_type : config.decode_attention_type;
     config.has_static_scales = engine.has_static_scales;
+    config.vocabulary_multiple = engine.vocabulary_multiple;
     config.parallel = shards;
     config.launch = issued;
     if (device.devices_per_node > 0) config.devices_per_node = static_cast<std::int64_t>(device.devices_per_node);

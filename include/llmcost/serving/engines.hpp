@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
@@ -20,13 +22,15 @@ struct engine {
     double queueing_steps =
         0;  ///< steps before the prefill of a new request: half of the running one, and the scheduled ones
     string_ref required_vendor{};           ///< the only vendor of supported devices; empty: any
+    std::int64_t vocabulary_multiple = 1;   ///< outputs of the head are padded to a multiple of this
     bool supports_weight_unpacking = true;  ///< unpacks weight types that an NVIDIA device does not multiply
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
 // Exception: `queueing_steps`. All three engines schedule a step while the previous one runs. Source: vLLM's
 // asynchronous scheduling, v1/core/sched; the overlap schedulers of TensorRT-LLM and SGLang, pyexecutor/py_executor.py
-// and managers/scheduler.py.
+// and managers/scheduler.py. `vocabulary_multiple`: `DEFAULT_VOCAB_PADDING_SIZE`, vllm/model_executor/layers and
+// sglang/srt/layers, vocab_parallel_embedding.py.
 inline constexpr engine engines[]{
     {.name = "trtllm",
      .kernel_software = "trtllm",
@@ -44,14 +48,16 @@ inline constexpr engine engines[]{
      .kernel_time_factor = 1.03,
      .host_seconds_per_sequence = 1.7e-6,
      .host_seconds_per_request = 0.0145,
-     .queueing_steps = 1.5},
+     .queueing_steps = 1.5,
+     .vocabulary_multiple = 64},
     {.name = "sglang",
      .kernel_software = "sglang",
      .has_8bit_prefill_attention = true,
      .kernel_time_factor = 0.983,
      .host_seconds_per_step = 1.55e-4,
      .host_seconds_per_request = 0.15,
-     .queueing_steps = 1.5},
+     .queueing_steps = 1.5,
+     .vocabulary_multiple = 64},
 };
 
 /// A device on which the constants of `engines` were fitted to serving runs.

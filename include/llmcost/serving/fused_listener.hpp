@@ -50,6 +50,9 @@ private:
     // Products.
 
     void product(const operation& o, const tensor& weight);
+    /// The outputs of a language-model head of this rank, padded as the engine does. Heads of few labels are not
+    /// padded.
+    [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t outputs) const;
 
     void before_collective() override { end_fusion_group(); }
 

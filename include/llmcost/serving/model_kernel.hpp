@@ -50,6 +50,8 @@ struct execution {
     bool is_decode_step = false;     ///< new tokens after cached ones are a decode step: one token, plus draft tokens
     mixed_decode_kind mixed_decode_mode =
         mixed_decode_kind::separate_kernel;  ///< how a prefill kernel of the step treats decodes
+    std::int64_t vocabulary_multiple =
+        1;  ///< outputs of the head of all tensor-parallel ranks are padded to a multiple
     parallel_config parallel{};
     std::int64_t devices_per_node = default_devices_per_node;  ///< devices connected by links; a network connects nodes
     launch_mode launch = launch_mode::cuda_graph;

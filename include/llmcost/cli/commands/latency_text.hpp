@@ -50,10 +50,11 @@ struct latency_request {
 /// The time of one forward pass.
 struct latency_response {
     timed_step step{};
-    std::string step_description{};     ///< `step of 16 x 1 token after 1,000 cached tokens`
-    count needed{};                     ///< bytes of memory per device
-    double watts = 0;                   ///< mean power per device
-    std::optional<torch_step> torch{};  ///< with `--engine torch`
+    std::string step_description{};             ///< `step of 16 x 1 token after 1,000 cached tokens`
+    count needed{};                             ///< bytes of memory per device
+    double watts = 0;                           ///< mean power per device
+    std::optional<torch_step> torch{};          ///< with `--engine torch`
+    std::vector<detail::faster_step> faster{};  ///< without an engine
 };
 
 /// The time of one training step.
@@ -62,7 +63,7 @@ struct latency_training_response {
     training_cost cost{};
     double watts = 0;                           ///< mean power per device
     std::optional<torch_step> torch{};          ///< with `--engine torch`
-    std::vector<detail::faster_step> faster{};  ///< changes of the program of PyTorch
+    std::vector<detail::faster_step> faster{};  ///< changes of the program
 };
 
 namespace detail {

@@ -63,6 +63,12 @@ LLMCOST_INLINE void fused_listener::on_op(const recorder& r, const operation& o)
                                   : no_group);
 }
 
+LLMCOST_INLINE std::int64_t fused_listener::padded_vocabulary(std::int64_t outputs) const {
+    const std::int64_t ranks = execution_.parallel.tensor_parallel_size, multiple = execution_.vocabulary_multiple;
+    if (outputs * ranks <= multiple) return outputs;
+    return (outputs * ranks + multiple - 1) / multiple * multiple / ranks;
+}
+
 LLMCOST_INLINE void fused_listener::product(const operation& o, const tensor& weight) {
     const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
     const auto outputs = static_cast<std::int64_t>(o.output.numel);
@@ -89,7 +95,8 @@ LLMCOST_INLINE void fused_listener::product(const operation& o, const tensor& we
     const role module_role = open_.empty() ? role::none : open_.back().info.module_role;
     const bool is_unquantized = module_role == role::head || module_role == role::router || convolves;
     products_.push_back({parent, read.storage_id, out_.size()});
-    emit(path_, "gemm", {m, n, k}, is_unquantized ? execution_.unquantized_type() : execution_.linear_type);
+    const std::int64_t padded = module_role == role::head ? padded_vocabulary(n) : n;
+    emit(path_, "gemm", {m, padded, k}, is_unquantized ? execution_.unquantized_type() : execution_.linear_type);
 }
 
 LLMCOST_INLINE void fused_listener::attention(const fused_kernel& p) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/request/attention_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/padded_vocabulary.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -65,13 +67,8 @@ LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, c
         changed.autocast = true;
         add("--precision bf16-mixed", base_model, changed, plan);
     }
-    constexpr std::int64_t alignment = 8, padding = 64;
-    if (base_model.config.vocab_size % alignment != 0) {
-        model padded = base_model;
-        padded.config.vocab_size = (base_model.config.vocab_size + padding - 1) / padding * padding;
-        add("--set vocab_size=" + std::to_string(padded.config.vocab_size) + " (padded vocabulary)", padded, load,
-            plan);
-    }
+    if (const std::optional<model> padded = model_with_padded_vocabulary(base_model))
+        add(padding_label(*padded), *padded, load, plan);
     std::ranges::stable_sort(out, {}, &faster_step::relative_time);
     return out;
 }

@@ -145,6 +145,11 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
     response.cost = training_of(deployment.model, request.work.base_workload, deployment.execution, *deployment.device,
                                 *deployment.kernels, plan);
     set_training_watts(response, *deployment.device);
+    response.faster = find_faster_padding(deployment, response.cost.total.seconds, [&](const model& padded) {
+        return training_of(padded, request.work.base_workload, deployment.execution, *deployment.device,
+                           *deployment.kernels, plan)
+            .total.seconds;
+    });
     return response;
 }
 
@@ -163,9 +168,14 @@ LLMCOST_INLINE latency_response compute(const latency_request& request, const de
         const workload& load = groups.front();
         response.torch = time_torch_step(deployment, load, nullptr);
         response.step = torch_forward_cost(deployment, load, *response.torch);
-    } else
-        response.step =
-            time_step(deployment.model, groups, deployment.execution, *deployment.device, *deployment.kernels);
+    } else {
+        const auto time_of = [&](const model& m) {
+            return time_step(m, groups, deployment.execution, *deployment.device, *deployment.kernels);
+        };
+        response.step = time_of(deployment.model);
+        response.faster = find_faster_padding(deployment, response.step.seconds,
+                                              [&](const model& padded) { return time_of(padded).seconds; });
+    }
     response.needed =
         inference_memory_per_device(deployment.model, groups, deployment.execution,
                                     memory_profile_of(deployment.engine, *deployment.device), response.step.weights)

@@ -177,6 +177,7 @@ LLMCOST_INLINE std::string latency_json(const deployment& p, const workload_requ
     for (const timed_kernel& t : step.kernels) write_kernel(json, t);
     json.end_array();
     if (response.torch) write_torch_step(json, *response.torch);
+    if (!response.faster.empty()) write_faster_steps(json, response.faster);
     return json.end_object().text() + '\n';
 }
 
@@ -297,6 +298,7 @@ LLMCOST_INLINE std::string latency_text(const deployment& p, const latency_respo
                       step_cost_line(p, step, response.watts);
     if (response.torch)
         return out + torch_method_line(*response.torch) + memory_fit_text(memory_limit_of(p), response.needed);
+    out += faster_step_lines(response.faster);
     if (step.calibrated < step.kernels.size())
         out += "* Not measured on this device (estimated from another device or the datasheet)\n";
     out += p.execution.launch != launch_mode::cuda_graph
@@ -350,6 +352,7 @@ LLMCOST_INLINE std::string training_json(const deployment& p, const workload& lo
         write_torch_step(json, *response.torch);
         write_faster_steps(json, response.faster);
     } else {
+        if (!response.faster.empty()) write_faster_steps(json, response.faster);
         write_unmeasured(json, p);
     }
     return json.end_object().text() + '\n';
@@ -407,7 +410,7 @@ LLMCOST_INLINE std::string training_text(const deployment& p, const workload& lo
            in_bytes(count(t.memory.saved)) + " saved for backward\n\n";
     out += response.torch ? torch_operator_table(*response.torch) + '\n' + faster_step_lines(response.faster) +
                                 torch_method_line(*response.torch)
-                          : measurement_note(p);
+                          : faster_step_lines(response.faster) + measurement_note(p);
     return out + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
 }
 

@@ -32,6 +32,7 @@
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/padded_vocabulary.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/cli/request/totals.hpp>
 #include <llmcost/devices/device.hpp>
@@ -280,6 +281,8 @@ LLMCOST_INLINE void report_writer::roofline() {
     } else {
         const report_picture& p = pictures_.roofline.front();
         page_.element("p", device_description());
+        if (const std::string advice = padding_advice(report_.request.model); !advice.empty())
+            page_.element("p", advice);
         table first{{{"#", true}, {"operator"}, {"times", true}, {"time", true}, {"share", true}}, {}};
         for (const std::vector<std::string>& row : p.figures.rows)
             if (first.rows.size() < 12) first.rows.push_back({row[0], row[1], row[2], row[6], row[7]});

@@ -17,6 +17,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/convention_page.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/cli/request/padded_vocabulary.hpp>
 #include <llmcost/cli/request/parse_request.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/flop_counters/counter_table.hpp>
@@ -37,6 +38,12 @@ LLMCOST_INLINE std::string signed_difference(count ours, count theirs) {
 
 LLMCOST_INLINE std::string format_ratio(count ours, count theirs) {
     return ours == count{} ? "" : formatted("%.4g", static_cast<double>(theirs) / static_cast<double>(ours));
+}
+
+/// The recommendation of a padded vocabulary: no counter of FLOPs shows what it saves.
+LLMCOST_INLINE std::string padding_note(const model& m) {
+    const std::string advice = padding_advice(m);
+    return advice.empty() ? "" : advice + '\n';
 }
 
 LLMCOST_INLINE std::string why_json(const request& q, const workload& load, const std::vector<counter_variant>& all) {
@@ -92,7 +99,8 @@ LLMCOST_INLINE std::string compare_all_counters(const request& q, const workload
     return q.name_of_model.name + ", " + pass_label(q.model, load) + ", " +
            std::string(attention_name(all.front().attention)) + " attention\n" + written(t, q.format) +
            "\nverified: yes if equal to a recorded output of the counter for this model type\n"
-           "Line by line: llmcost why --against COUNTER\n";
+           "Line by line: llmcost why --against COUNTER\n" +
+           padding_note(q.model);
 }
 
 /// The difference from one counter, line by line.
@@ -123,7 +131,8 @@ LLMCOST_INLINE std::string compare_one_counter(const request& q, const workload&
     out += wrapped(parts, 80);
     if (!way.unverified_reason.empty())
         out += "not verified against the tool: " + std::string(way.unverified_reason) + '\n';
-    return out + '\n' + written(t, q.format) + "\nsources: " + wrapped(sources, 71, "         ");
+    return out + '\n' + written(t, q.format) + "\nsources: " + wrapped(sources, 71, "         ") +
+           padding_note(q.model);
 }
 
 }  // namespace llmcost::cli::detail
