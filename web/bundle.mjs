@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// bundle.mjs PAGE_FOLDER PROGRAM.js OUTPUT.html: one page without other files. The modules become one script, and the
-// WebAssembly program next to PROGRAM.js becomes gzip-compressed base64 text.
+// bundle.mjs PAGE_FOLDER PROGRAM.js CALIBRATIONS_FOLDER OUTPUT.html: one page without other files. The modules become
+// one script, and the WebAssembly program next to PROGRAM.js becomes gzip-compressed base64 text. The kernel
+// measurements become measurements.js next to the page, which the page loads when they are wanted.
 import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 
-const [folder, program, output] = process.argv.slice(2);
+const [folder, program, calibrations, output] = process.argv.slice(2);
 const read = (name) => fs.readFileSync(path.join(folder, name), 'utf8');
 
 /// The text of a module after those that it imports, each once, without `import` and `export`.
@@ -21,13 +22,21 @@ function joined(name, done = new Set()) {
 /// A script for HTML: nothing in it ends the element.
 const script = (text) => text.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 
+const packed = (content) => zlib.gzipSync(content, {level: 9}).toString('base64');
+
+/// All kernel measurements, `{path: text}`.
+function measurements() {
+  const paths = fs.readdirSync(calibrations, {recursive: true}).map(String).filter((name) => name.endsWith('.json')).sort();
+  return JSON.stringify(Object.fromEntries(paths.map((name) => [name, fs.readFileSync(path.join(calibrations, name), 'utf8')])));
+}
+
 const wasm = fs.readFileSync(program.replace(/\.js$/, '.wasm'));
 const parts = {
   '<link rel="stylesheet" href="style.css">': `<style>${read('style.css')}</style>`,
   '<script type="text/plain" id="worker" src="worker.js"></script>':
       `<script type="text/plain" id="worker">${script(fs.readFileSync(program, 'utf8') + '\n' + read('worker.js'))}</script>`,
   '<script type="text/plain" id="program"></script>':
-      `<script type="text/plain" id="program">${zlib.gzipSync(wasm, {level: 9}).toString('base64')}</script>`,
+      `<script type="text/plain" id="program">${packed(wasm)}</script>`,
   '<script type="module" src="main.mjs"></script>': `<script type="module">${script(joined('main.mjs'))}</script>`,
 };
 let page = read('index.html');
@@ -36,4 +45,5 @@ for (const [placeholder, text] of Object.entries(parts)) {
   page = page.replace(placeholder, () => text);
 }
 fs.writeFileSync(output, page);
+fs.writeFileSync(path.join(path.dirname(output), 'measurements.js'), `globalThis.llmcost_measurements = '${packed(measurements())}';\n`);
 console.log(`${output}: ${page.length} bytes, ${zlib.gzipSync(page, {level: 9}).length} compressed`);

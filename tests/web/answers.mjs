@@ -54,7 +54,7 @@ function page_answer(args) {
 }
 
 function program_answer(args) {
-  const environment = {...process.env, HF_HUB_OFFLINE: '1'};
+  const environment = {...process.env, HF_HUB_OFFLINE: '1', HF_HOME: '/home/web_user/.cache/huggingface'};
   try {
     return {code: 0, text: execFileSync(llmcost, args, {encoding: 'utf8', env: environment, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28}), messages: ''};
   } catch (problem) {
@@ -93,6 +93,7 @@ for (const name of chosen) {
     console.log(`${args.join(' ')}: ${problem}`);
   }
 }
+// messages contain the cache directory, so that both have the one of the page
 for (const args of [['--model', 'meta-llama/Llama-3.2-1C'], ['--model', 'meta-llama/Llama-3.2-1B', '--batsh', '2'], ['memmory']]) {
   const [found, expected] = [page_answer(args), program_answer(args)];
   if (found.code !== expected.code || found.messages !== expected.messages) {

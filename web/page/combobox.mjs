@@ -42,6 +42,7 @@ export function make_combobox(input, candidates, choose) {
   };
   const select = (name) => {
     input.value = name;
+    input.select();  // so that the next letter begins another search
     close();
     choose();
   };

@@ -27,10 +27,13 @@ export function table(caption, columns, rows) {
 }
 
 const chart_styles = new Set();
+let num_charts = 0;
 
-/// A chart of the program as part of the page. Its style sheet applies once, its dark rules with the dark scheme.
+/// A chart of the program as part of the page. Its identifiers become unique. Its style sheet applies once, its dark
+/// rules with the dark scheme.
 export function chart(svg) {
-  const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  const own = svg.replace(/( id="|url\(#|href="#)([\w-]+)/g, `$1$2-${++num_charts}`);
+  const parsed = new DOMParser().parseFromString(own, 'image/svg+xml').documentElement;
   const style = parsed.querySelector('style');
   if (style && !chart_styles.has(style.textContent)) {
     chart_styles.add(style.textContent);

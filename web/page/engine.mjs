@@ -28,6 +28,8 @@ export class Engine {
 
   start(code) { return this.#ask({code}); }
 
+  install(calibrations) { return this.#ask({calibrations}); }
+
   /// Resolves to `{code, output, messages, files}`.
   run(args, {input = '', folder = ''} = {}) { return this.#ask({args, input, folder}); }
 }

@@ -36,6 +36,21 @@ async function json_of(...args) {
   return parse_json(answer.output);
 }
 
+// ---- kernel measurements: a file next to the page, which is only loaded where the form asks for it
+
+let installed;
+
+/// Loads the file once. A page without the file keeps its rooflines, and its form says so.
+function install_measurements() {
+  installed ??= new Promise((resolve, reject) => {
+    const script = element('script', {src: 'measurements.js'});
+    script.addEventListener('load', resolve);
+    script.addEventListener('error', () => reject(new Error('measurements.js is not next to the page')));
+    document.head.append(script);
+  }).then(() => engine.install(globalThis.llmcost_measurements));
+  return installed;
+}
+
 // ---- results
 
 let generation = 0;
@@ -63,6 +78,17 @@ async function update() {
     if (own !== generation) throw new DOMException('a later request', 'AbortError');
     return {args, ...await engine.run(args, {input: state.config ?? '', folder})};
   };
+  if (state.measurements) {
+    try {
+      await install_measurements();
+    } catch (problem) {
+      installed = undefined;
+      by_id('measurements').checked = false;
+      by_id('measurements-note').textContent = problem.message;
+      delete state.measurements;
+    }
+    if (own !== generation) return;
+  }
   const context = {run, state, requests, metrics, results: {}};
   try {
     const [first, ...others] = [...sections].sort((a, b) => a.cost - b.cost);

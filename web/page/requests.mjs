@@ -31,6 +31,7 @@ export class Requests {
       if (name === 'engine' && command === 'latency' && engines_without_kernels.includes(fields.engine)) continue;
       add(name === 'tp' && command === 'fit' ? '--devices' : '--' + name, fields[name]);
     }
+    if (!fields.measurements) add('--calibration', 'none');
     return [...args, ...more];
   }
 }

@@ -16,8 +16,9 @@ export function write_form(form, state) {
     if (!field.name) continue;
     const value = state[field.name] ?? defaults[field.name] ?? '';
     if (field.type === 'radio') field.checked = field.value === value;
+    else if (field.type === 'checkbox') field.checked = value !== '';
     else if (field.tagName === 'SELECT' && value && ![...field.options].some((o) => o.value === value)) field.add(new Option(value, value));
-    if (field.type !== 'radio') field.value = value;
+    if (field.type !== 'radio' && field.type !== 'checkbox') field.value = value;
   }
 }
 

@@ -11,6 +11,19 @@ function decompress(text) {
       .then((answer) => answer.body.pipeThrough(new DecompressionStream('gzip')));
 }
 
+/// Writes kernel measurements, `{path: text}`, to where the program looks for them.
+async function install({calibrations}) {
+  const files = await new Response(await decompress(calibrations)).json();
+  for (const [path, text] of Object.entries(files)) {
+    const at = '/calibrations/' + path;
+    program.FS.mkdirTree(at.slice(0, at.lastIndexOf('/')));
+    program.FS.writeFile(at, text);
+  }
+  const folder = allocate('/calibrations');
+  program._llmcost_set_calibrations(folder);
+  program._free(folder);
+}
+
 async function start({code}) {
   const stream = await decompress(code);
   const answer = new Response(stream, {headers: {'Content-Type': 'application/wasm'}});
@@ -67,7 +80,7 @@ function fail(problem, id) { postMessage({id, problem: String(problem && problem
 
 onmessage = async ({data}) => {
   try {
-    postMessage({id: data.id, answer: data.code ? await start(data) : run(data)});
+    postMessage({id: data.id, answer: data.code ? await start(data) : data.calibrations ? await install(data) : run(data)});
   } catch (problem) {
     fail(problem, data.id);
   }
