@@ -77,22 +77,48 @@ function difference(a, b) {
   }
 }
 
+/// Compares the answers to one command line; returns the number of differences and of results.
+function compare(args) {
+  const [found, expected] = [page_answer(args), program_answer(args)];
+  const problem = found.code !== expected.code ? `exit code ${found.code}, expected ${expected.code}: ${found.messages}`
+                                               : difference(found.text, expected.text);
+  if (problem) console.log(`${args.join(' ')}: ${problem}`);
+  return [problem ? 1 : 0, expected.code === 0 || expected.code === 8 ? 1 : 0];
+}
+
+/// Writes the measurements next to the page to where the worker of the page writes them.
+function install_measurements() {
+  const text = fs.readFileSync(path.join(path.dirname(page), 'measurements.js'), 'utf8');
+  const files = JSON.parse(zlib.gunzipSync(Buffer.from(text.split("'")[1], 'base64')));
+  for (const [name, content] of Object.entries(files)) {
+    program.FS.mkdirTree('/calibrations/' + path.dirname(name));
+    program.FS.writeFile('/calibrations/' + name, content);
+  }
+  const size = 64, at = program._malloc(size);
+  program.stringToUTF8('/calibrations', at, size);
+  program._llmcost_set_calibrations(at);
+}
+
 const bundled = JSON.parse(program_answer(['models', '--format', 'json']).text).bundled.map((m) => m.name);
 const chosen = Array.from({length: num_models}, (_, i) => bundled[Math.floor(i * bundled.length / num_models)]);
 let failures = 0, results = 0;
+const add = ([differences, answers]) => { failures += differences; results += answers; };
 for (const name of chosen) {
   const model = ['--model', name, '--format', 'json'];
-  for (const args of [[...model, '--tree'], ['memory', ...model, '--device', 'h100_sxm', '--batch', '4'],
-                      ['latency', ...model, '--device', 'h100_sxm', '--calibration', 'none'], ['train', ...model, '--batch', '2', '--sequence', '64']]) {
-    const [found, expected] = [page_answer(args), program_answer(args)];
-    const problem = found.code !== expected.code ? `exit code ${found.code}, expected ${expected.code}: ${found.messages}`
-                                                 : difference(found.text, expected.text);
-    if (expected.code === 0 || expected.code === 8) ++results;
-    if (!problem) continue;
-    ++failures;
-    console.log(`${args.join(' ')}: ${problem}`);
-  }
+  add(compare([...model, '--tree']));
+  add(compare(['memory', ...model, '--device', 'h100_sxm', '--batch', '4']));
+  add(compare(['latency', ...model, '--device', 'h100_sxm', '--calibration', 'none']));
+  add(compare(['train', ...model, '--batch', '2', '--sequence', '64']));
 }
+const llama = ['--model', 'meta-llama/Llama-3.2-1B'];
+add(compare(['sweep', ...llama, '--batch', '1..8', '--sequence', '128,256']));
+add(compare(['formula', ...llama, 'flops']));
+add(compare(['fit', ...llama, '--device', 'rtx_4090', '--training', '--format', 'json']));
+install_measurements();
+for (const device of ['h100_sxm', 'h200_sxm', 'a100_sxm_80gb', 'b200_sxm', 'l40s', 'rtx_4090'])
+  for (const name of ['meta-llama/Llama-3.2-1B', 'Qwen/Qwen3-30B-A3B', 'google/vit-base-patch16-224'])
+    add(compare(['latency', '--model', name, '--device', device, '--engine', 'vllm', '--format', 'json']));
+add(compare(['simulate', ...llama, '--device', 'h100_sxm', '--engine', 'vllm', '--num-prompts', '20', '--format', 'json']));
 // messages contain the cache directory, so that both have the one of the page
 for (const args of [['--model', 'meta-llama/Llama-3.2-1C'], ['--model', 'meta-llama/Llama-3.2-1B', '--batsh', '2'], ['memmory']]) {
   const [found, expected] = [page_answer(args), program_answer(args)];

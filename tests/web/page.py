@@ -7,6 +7,7 @@ page.py PAGE LLMCOST FOLDER: exit code 77 where there is no page or no Chromium.
 """
 import base64
 import json
+import math
 import pathlib
 import shutil
 import subprocess
@@ -88,6 +89,52 @@ def check_first_page(browser, llmcost, url):
     for section in ("latency", "counts", "roofline", "charts"):
         check(f"section {section} has content", len(text_of(browser, section)) > 40)
     check("charts are drawn", browser.of("document.querySelectorAll('#roofline svg, #charts svg, #memory svg').length") >= 6)
+
+
+def milliseconds(seconds):
+    places = max(0, 2 - math.floor(math.log10(seconds * 1e3)))
+    return f"{seconds * 1e3:.{places}f} ms"
+
+
+def check_measurements(browser, llmcost, url):
+    load(browser, url)
+    command = ("latency", "--model", LLAMA, "--device", "h100_sxm", "--sequence", "1024")
+    roofline = program_json(llmcost, *command, "--calibration", "none")["seconds"]
+    measured = program_json(llmcost, *command)["seconds"]
+    check("measurements change the time", milliseconds(roofline) != milliseconds(measured))
+    check("a roofline without them", milliseconds(roofline) in text_of(browser, "latency"))
+    click(browser, "#measurements")
+    settle(browser)
+    check("the file next to the page is loaded", milliseconds(measured) in text_of(browser, "latency"))
+
+
+def check_large_counts(browser, llmcost, url):
+    workload = {"batch": "1000003", "sequence": "100001"}
+    load(browser, url + "#batch=1000003&sequence=100001")
+    flops = program_json(llmcost, "--model", LLAMA, "--batch", workload["batch"], "--sequence", workload["sequence"])["totals"]["flops"]
+    check("the count has more than 53 bits", flops > 2**53)
+    check(f"a large count is exact: {flops}", exact(flops) in text_of(browser, "summary"))
+
+
+def check_fetch(browser, url, llmcost, folder):
+    config = json.dumps({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": 3})
+    (folder / "gpt2.json").write_text(config)
+    params = program_json(llmcost, "--config", str(folder / "gpt2.json"))["totals"]["params"]
+    load(browser, url)
+    set_field(browser, "model", "some-org/small.model_2")
+    browser.ask("Fetch.enable", patterns=[{"urlPattern": "https://*"}])
+    browser.events.clear()
+    browser.of("document.getElementById('fetch').click()")
+    while not any(e.get("method") == "Fetch.requestPaused" for e in browser.events):
+        browser.events.append(browser.receive())
+    paused = next(e["params"] for e in browser.events if e.get("method") == "Fetch.requestPaused")
+    check("the address of the file", paused["request"]["url"] == "https://huggingface.co/some-org/small.model_2/resolve/main/config.json")
+    check("no referrer", "Referer" not in paused["request"]["headers"])
+    browser.ask("Fetch.fulfillRequest", requestId=paused["requestId"], responseCode=200, body=base64.b64encode(config.encode()).decode(),
+                responseHeaders=[{"name": "Access-Control-Allow-Origin", "value": "*"}])
+    settle(browser)
+    check("a fetched configuration", exact(params) in text_of(browser, "summary"))
+    browser.ask("Fetch.disable")
 
 
 def check_form(browser, llmcost):
@@ -250,14 +297,18 @@ def main():
             check_share_link(browser, url)
             check_accessibility(browser, url)
             check_command_line(browser, url, llmcost)
+            check_measurements(browser, llmcost, url)
+            check_large_counts(browser, llmcost, url)
             check_appearance(browser, url, folder)
             messages = [e for e in browser.events if e.get("method") in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
             check(f"no console messages: {messages}", not messages)
             fetched = {e["params"]["request"]["url"].split("#")[0][:40] for e in browser.events if e.get("method") == "Network.requestWillBeSent"}
             remote = {u for u in fetched if not u.startswith(("file:", "data:", "blob:", "about:"))}
             check(f"nothing is fetched: {remote}", not remote)
-            # the last of its steps asks the hub, which is not there
+            # steps that use the network, which is not there; then the answer of a hub
             check_configuration(browser, llmcost, url, folder)
+            browser.ask("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+            check_fetch(browser, url, llmcost, folder)
         finally:
             browser.end()
     print("pictures in", folder)

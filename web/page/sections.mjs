@@ -70,7 +70,7 @@ async function summary({run, state, requests, results}) {
   const tokens = `${exact(workload.batch)} × ${exact(workload.sequence)} tokens` + (workload.past ? ` after ${exact(workload.past)}` : '');
   const cards = [
     card('Parameters', short_count(totals.params), exact(totals.params)),
-    card('Active parameters', short_count(totals.active), exact(totals.active)),
+    ...(totals.active === totals.params ? [] : [card('Active parameters', short_count(totals.active), exact(totals.active))]),
     card('FLOPs, forward pass', short_count(totals.flops), exact(totals.flops)),
     card('Weights', bytes(totals.weight_bytes), `${exact(totals.weight_bytes)} B`),
     card('KV cache', bytes(totals.cache_bytes), `${exact(totals.cache_bytes)} B`),
