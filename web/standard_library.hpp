@@ -97,7 +97,8 @@ constexpr auto find_if(R&& range, F condition, P projection = {}) {
 }
 template <class R, class T, class P = identity>
 constexpr auto find(R&& range, const T& value, P projection = {}) {
-    return ranges::find_if(range, [&](const auto& element) { return element == value; }, projection);
+    return ranges::find_if(
+        range, [&](const auto& element) { return element == value; }, projection);
 }
 template <class R, class F, class P = identity>
 constexpr bool any_of(R&& range, F condition, P projection = {}) {
@@ -109,7 +110,8 @@ constexpr bool none_of(R&& range, F condition, P projection = {}) {
 }
 template <class R, class F, class P = identity>
 constexpr bool all_of(R&& range, F condition, P projection = {}) {
-    return ranges::none_of(range, [&](const auto& element) { return !std::invoke(condition, element); }, projection);
+    return ranges::none_of(
+        range, [&](const auto& element) { return !std::invoke(condition, element); }, projection);
 }
 template <class R, class F, class P = identity>
 constexpr auto count_if(R&& range, F condition, P projection = {}) {
@@ -118,7 +120,8 @@ constexpr auto count_if(R&& range, F condition, P projection = {}) {
 }
 template <class R, class T, class P = identity>
 constexpr auto count(R&& range, const T& value, P projection = {}) {
-    return ranges::count_if(range, [&](const auto& element) { return element == value; }, projection);
+    return ranges::count_if(
+        range, [&](const auto& element) { return element == value; }, projection);
 }
 template <class A, class B, class F = std::equal_to<>, class P = identity, class Q = identity>
 constexpr bool equal(A&& a, B&& b, F condition = {}, P first = {}, Q second = {}) {
