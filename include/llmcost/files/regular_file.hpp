@@ -9,9 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <llmcost/files/system.hpp>
 
 // Files that are read completely: never a pipe that waits for a writer, never a device that has no end.
 namespace llmcost::detail {
@@ -24,21 +22,21 @@ public:
     open_file(open_file&& source) noexcept : descriptor_(std::exchange(source.descriptor_, -1)) {}
     open_file& operator=(open_file&& source) noexcept;
     ~open_file() {
-        if (descriptor_ >= 0) ::close(descriptor_);
+        if (descriptor_ >= 0) sys::close(descriptor_);
     }
 
     explicit operator bool() const noexcept { return descriptor_ >= 0; }
     /// The descriptor, which stays with the object; -1 where there is none.
     [[nodiscard]] int get() const noexcept { return descriptor_; }
     /// Closes the file and returns the error number that this gives; 0 for none.
-    [[nodiscard]] int close() noexcept { return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
+    [[nodiscard]] int close() noexcept { return sys::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
 
 private:
     int descriptor_ = -1;
 };
 
-/// The regular file `name` in `folder`, open to be read, else an empty object and why; `flags` are added to `open`'s.
-[[nodiscard]] open_file open_regular_at(int folder, const char* name, std::string& reason, int flags = 0);
+/// The regular file at `path`, open to be read, else an empty object and why.
+[[nodiscard]] open_file open_regular(const std::string& path, std::string& reason);
 
 /// The first `maximum` bytes of a file. `is_complete` becomes false if reading fails.
 [[nodiscard]] std::string read_prefix(const open_file& file, std::size_t maximum, bool& is_complete);

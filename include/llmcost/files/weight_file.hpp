@@ -9,10 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <llmcost/files/regular_file.hpp>
 #include <llmcost/text/error.hpp>
 

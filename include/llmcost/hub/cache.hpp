@@ -10,8 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include <fcntl.h>
-
 // The cache that the Hugging Face tools share: blobs, snapshots, refs (hub-docs docs/hub/local-cache.md).
 namespace llmcost::detail::hub {
 

@@ -13,8 +13,9 @@
 #include <span>
 #include <string>
 
+#include <llmcost/files/windows_api.hpp>
+
 #include <curl/curl.h>
-#include <dlfcn.h>
 
 // libcurl, loaded when the network is first used: a program that never does so needs no libcurl at run time.
 namespace llmcost::detail::hub {
@@ -37,7 +38,9 @@ struct curl_functions {
     decltype(&::curl_free) free = nullptr;
 };
 
-#ifdef __APPLE__
+#ifdef _WIN32
+inline constexpr const char* curl_libraries[] = {"libcurl.dll", "libcurl-4.dll", "libcurl-x64.dll"};
+#elif defined(__APPLE__)
 inline constexpr const char* curl_libraries[] = {"libcurl.4.dylib", "libcurl.dylib"};
 #else
 inline constexpr const char* curl_libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};

@@ -2,16 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/files/regular_file.hpp>
+#include <llmcost/files/system.hpp>
 
 #include <filesystem>
 #include <string>
 #include <string_view>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // Writing below a folder that others may write to as well: every step from an open folder, never through a link.
 namespace llmcost::detail::hub {
@@ -23,7 +18,7 @@ public:
     unfinished(const unfinished&) = delete;
     unfinished& operator=(const unfinished&) = delete;
     ~unfinished() {
-        if (is_created_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+        if (is_created_) folder_.remove(name_);
     }
 
     /// Writes `content` and waits until it is on the disk, so that a rename never leads to an empty file.
@@ -35,7 +30,7 @@ public:
     void finish();
 
 private:
-    open_file folder_;
+    sys::directory folder_;
     std::filesystem::path folder_path_;  ///< for messages
     std::string target_;
     std::string name_;

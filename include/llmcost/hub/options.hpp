@@ -17,9 +17,6 @@
 #include <thread>
 #include <utility>
 
-#include <pwd.h>
-#include <unistd.h>
-
 namespace llmcost {
 
 /// Looks an environment variable up, as `std::getenv` does: null where it is not set.

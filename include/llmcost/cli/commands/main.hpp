@@ -7,8 +7,6 @@
 
 #include <llmcost/cli/args/streams.hpp>
 
-#include <unistd.h>
-
 namespace llmcost::cli {
 
 /// The arguments of this process without the program name.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/files/system.hpp>
 #include <llmcost/text/error.hpp>
 
 namespace llmcost::detail {
@@ -20,18 +21,17 @@ LLMCOST_INLINE open_file& open_file::operator=(open_file&& source) noexcept {
     return *this;
 }
 
-LLMCOST_INLINE open_file open_regular_at(int folder, const char* name, std::string& reason, int flags) {
-    // without O_NONBLOCK, opening a pipe would wait for its writer
-    open_file file(::openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags));
-    struct stat facts {};
-    if (!file || ::fstat(file.get(), &facts) != 0) {
-        reason = "cannot be opened: " + std::generic_category().message(errno);
-        return {};
+LLMCOST_INLINE open_file open_regular(const std::string& path, std::string& reason) {
+    open_file file(sys::open(path, sys::open_mode::read));
+    const int failure = errno;
+    const sys::file_kind kind = file ? sys::facts_of(file.get()).kind : sys::file_kind::missing;
+    switch (kind) {
+        case sys::file_kind::regular: return file;
+        case sys::file_kind::missing: reason = "cannot be opened: " + std::generic_category().message(failure); break;
+        case sys::file_kind::folder: reason = "expected a regular file, found a folder"; break;
+        case sys::file_kind::pipe: reason = "expected a regular file, found a pipe"; break;
+        case sys::file_kind::device: reason = "expected a regular file, found a device"; break;
     }
-    if (S_ISREG(facts.st_mode)) return file;
-    reason = std::string("expected a regular file, found ") + (S_ISDIR(facts.st_mode)    ? "a folder"
-                                                               : S_ISFIFO(facts.st_mode) ? "a pipe"
-                                                                                         : "a device");
     return {};
 }
 
@@ -42,7 +42,7 @@ LLMCOST_INLINE std::string read_prefix(const open_file& file, std::size_t maximu
         const std::size_t previous_size = text.size();
         const std::size_t wanted = maximum - previous_size < block ? maximum - previous_size : block;
         text.resize(previous_size + wanted);
-        const ssize_t size = wanted == 0 ? 0 : ::read(file.get(), text.data() + previous_size, wanted);
+        const std::int64_t size = wanted == 0 ? 0 : sys::read(file.get(), text.data() + previous_size, wanted);
         text.resize(previous_size + (size > 0 ? static_cast<std::size_t>(size) : 0));
         if (size < 0 && errno == EINTR) continue;
         is_complete = size == 0;
@@ -50,15 +50,12 @@ LLMCOST_INLINE std::string read_prefix(const open_file& file, std::size_t maximu
     }
 }
 
-LLMCOST_INLINE std::uint64_t file_bytes(const std::string& path) {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
+LLMCOST_INLINE std::uint64_t file_bytes(const std::string& path) { return sys::facts_of(path).size; }
 
 LLMCOST_INLINE std::string read_regular_file(const std::string& path, std::size_t maximum,
                                              const std::string& location) {
     std::string reason;
-    const open_file file = open_regular_at(AT_FDCWD, path.c_str(), reason);
+    const open_file file = open_regular(path, reason);
     if (!file) throw error(errc::io, location, reason);
     bool is_complete = false;
     std::string text = read_prefix(file, maximum, is_complete);

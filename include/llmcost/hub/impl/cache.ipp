@@ -27,7 +27,7 @@ namespace llmcost::detail::hub {
 LLMCOST_INLINE std::optional<std::string> read_cached(const std::filesystem::path& path, std::size_t maximum) {
     std::string ignored;
     bool is_complete = false;
-    const open_file file = open_regular_at(AT_FDCWD, path.c_str(), ignored);
+    const open_file file = open_regular(path.string(), ignored);
     std::string text = file ? read_prefix(file, maximum, is_complete) : std::string();
     return is_complete ? std::optional(std::move(text)) : std::nullopt;
 }

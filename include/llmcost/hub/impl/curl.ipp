@@ -14,16 +14,21 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/version.hpp>
+#include <llmcost/files/system.hpp>
 #include <llmcost/hub/headers.hpp>
 #include <llmcost/text/error.hpp>
 
 namespace llmcost::detail::hub {
 
 LLMCOST_INLINE curl_functions load_curl(std::span<const char* const> names) {
+    if (!sys::can_load_libraries)
+        throw error(errc::network, "libcurl",
+                    "this program was linked statically and cannot load the library: use a file, a cached or a bundled "
+                    "configuration, or another build");
     void* library = nullptr;
     std::string tried;
     for (const char* name : names) {
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        library = sys::load_library(name);
         if (library != nullptr) break;
         tried += (tried.empty() ? "" : ", ") + std::string(name);
     }
@@ -33,7 +38,7 @@ LLMCOST_INLINE curl_functions load_curl(std::span<const char* const> names) {
                         "): install the package libcurl4 (Debian, Ubuntu), libcurl (Fedora) or curl (Arch, Alpine)");
     }
     const auto bind = [library]<class Function>(Function*& function, const char* name) {
-        function = reinterpret_cast<Function*>(dlsym(library, name));
+        function = reinterpret_cast<Function*>(sys::find_symbol(library, name));
         if (function == nullptr) {
             throw error(errc::network, "libcurl", "the library is too old: it has no " + std::string(name));
         }

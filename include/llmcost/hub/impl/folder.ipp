@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
+#include <llmcost/files/system.hpp>
 #include <llmcost/hub/text.hpp>
 #include <llmcost/text/error.hpp>
 
@@ -32,21 +34,19 @@ namespace llmcost::detail::hub {
 /// Opens the folder `directory` in `root`. Creates both if they are missing.
 ///
 /// `root` is the user's own choice and may be a link; below it a link may be another user's, who leads elsewhere.
-LLMCOST_INLINE open_file open_folder(const std::filesystem::path& root, const std::filesystem::path& directory) {
-    constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+LLMCOST_INLINE sys::directory open_folder(const std::filesystem::path& root, const std::filesystem::path& directory) {
     std::error_code failure;
     std::filesystem::create_directories(root, failure);
     if (failure) fail_io(root, "cannot create the folder", failure);
-    open_file folder(::open(root.c_str(), flags));
+    sys::directory folder(root);
     if (!folder) fail_io(root, "cannot open the folder");
     std::filesystem::path current = root;
     for (const std::filesystem::path& name : directory) {
         current /= name;
-        open_file next(::openat(folder.get(), name.c_str(), flags | O_NOFOLLOW));
+        sys::directory next = folder.open_folder(name);
         if (!next && errno == ENOENT) {
-            if (::mkdirat(folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
-                fail_io(current, "cannot create the folder");
-            next = open_file(::openat(folder.get(), name.c_str(), flags | O_NOFOLLOW));
+            if (!folder.create_folder(name)) fail_io(current, "cannot create the folder");
+            next = folder.open_folder(name);
         }
         if (!next) fail_io(current, "expected a folder of the cache that is no link");
         folder = std::move(next);
@@ -71,27 +71,27 @@ LLMCOST_INLINE unfinished::unfinished(const std::filesystem::path& root, const s
       name_(make_temporary_name(target_, suffix)) {}
 
 LLMCOST_INLINE void unfinished::write(std::string_view content) {
-    open_file file(::openat(folder_.get(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    open_file file(folder_.create_file(name_));
     if (!file) fail_io(folder_path_ / name_, "cannot create the file");
     is_created_ = true;
     int failure = 0;
     while (!content.empty() && failure == 0) {
-        const ssize_t written = ::write(file.get(), content.data(), content.size());
+        const std::int64_t written = sys::write(file.get(), content.data(), content.size());
         if (written >= 0) content.remove_prefix(static_cast<std::size_t>(written));
         if (written < 0 && errno != EINTR) failure = errno;
     }
-    if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
+    if (failure == 0 && sys::flush_to_disk(file.get()) != 0) failure = errno;
     if (const int closed = file.close(); failure == 0) failure = closed;
     if (failure != 0) fail_io(folder_path_ / name_, "cannot write the file", {failure, std::generic_category()});
 }
 
 LLMCOST_INLINE bool unfinished::link(const std::filesystem::path& to) {
-    is_created_ = ::symlinkat(to.c_str(), folder_.get(), name_.c_str()) == 0;
+    is_created_ = folder_.create_link(to, name_);
     return is_created_;
 }
 
 LLMCOST_INLINE void unfinished::finish() {
-    if (::renameat(folder_.get(), name_.c_str(), folder_.get(), target_.c_str()) != 0) {
+    if (!folder_.rename(name_, target_)) {
         fail_io(folder_path_ / target_, "cannot put the file in its place");
     }
     is_created_ = false;

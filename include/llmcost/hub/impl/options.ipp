@@ -14,6 +14,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
+#include <llmcost/files/system.hpp>
 #include <llmcost/hub/text.hpp>
 #include <llmcost/text/error.hpp>
 
@@ -72,12 +73,8 @@ LLMCOST_INLINE std::string environment_reader::value(const char* name) const {
 }
 
 LLMCOST_INLINE std::string environment_reader::home() const {
-    if (std::string folder = value("HOME"); !folder.empty()) return folder;
-    std::string buffer(16'384, '\0');
-    passwd entry{};
-    passwd* found = nullptr;
-    if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
-    return found->pw_dir;
+    std::string folder = value(sys::home_variable);
+    return folder.empty() ? sys::home_folder() : folder;
 }
 
 LLMCOST_INLINE std::pair<std::string, std::size_t> environment_reader::variable_at(std::string_view text) {

@@ -10,6 +10,13 @@
 
 namespace llmcost::detail::hub {
 
+#ifdef _WIN32
+
+LLMCOST_INLINE write_signal_guard::write_signal_guard(std::initializer_list<int>) noexcept {}
+LLMCOST_INLINE write_signal_guard::~write_signal_guard() = default;
+
+#else
+
 LLMCOST_INLINE write_signal_guard::write_signal_guard(std::initializer_list<int> signals) noexcept {
     sigemptyset(&blocked_);
     for (const int signal : signals) {
@@ -43,5 +50,7 @@ LLMCOST_INLINE void write_signal_guard::consume(int signal) noexcept {
     sigtimedwait(&one, nullptr, &at_once);
 #endif
 }
+
+#endif
 
 }  // namespace llmcost::detail::hub

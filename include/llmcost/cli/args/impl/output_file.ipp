@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,13 +14,9 @@
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <llmcost/base/inline.hpp>
 #include <llmcost/files/regular_file.hpp>
+#include <llmcost/files/system.hpp>
 #include <llmcost/hub/signals.hpp>
 #include <llmcost/text/error.hpp>
 #include <llmcost/text/messages.hpp>
@@ -30,7 +27,7 @@ namespace llmcost::detail {
 [[nodiscard]] LLMCOST_INLINE int write_text(const open_file& file, std::string_view text) {
     int failure = 0;
     while (!text.empty() && failure == 0) {
-        const ssize_t written = ::write(file.get(), text.data(), text.size());
+        const std::int64_t written = sys::write(file.get(), text.data(), text.size());
         if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
         if (written < 0 && errno != EINTR) failure = errno;
     }
@@ -47,17 +44,18 @@ namespace llmcost::detail {
 struct output_place {
     std::string path;
     bool is_replaceable = false;
-    ::mode_t mode = 0;  ///< permissions of the former file; 0: there is none
+    unsigned mode = 0;  ///< permissions of the former file; 0: there is none
 };
 
 [[nodiscard]] LLMCOST_INLINE output_place find_output_place(const std::string& path) {
     output_place place{path, true, 0};
     std::error_code failure;
     if (const auto target = std::filesystem::canonical(path, failure); !failure) place.path = target.string();
-    struct stat facts {};
-    if (::stat(place.path.c_str(), &facts) == 0) {
-        place.is_replaceable = S_ISREG(facts.st_mode) && facts.st_nlink == 1 && ::access(place.path.c_str(), W_OK) == 0;
-        place.mode = facts.st_mode & 07777U;
+    const sys::file_facts facts = sys::facts_of(place.path);
+    if (facts.kind != sys::file_kind::missing) {
+        place.is_replaceable =
+            facts.kind == sys::file_kind::regular && facts.links == 1 && sys::is_writable(place.path);
+        place.mode = facts.mode;
     } else {
         place.is_replaceable = !std::filesystem::is_symlink(path, failure);
     }
@@ -69,7 +67,7 @@ struct output_place {
     constexpr std::size_t maximum = std::size_t{1} << 30;
     std::string reason;
     bool is_complete = false;
-    const open_file file = open_regular_at(AT_FDCWD, path.c_str(), reason);
+    const open_file file = open_regular(path, reason);
     std::string text = file ? read_prefix(file, maximum + 1, is_complete) : std::string();
     return is_complete && text.size() <= maximum ? std::optional(std::move(text)) : std::nullopt;
 }
@@ -78,13 +76,12 @@ struct output_place {
 /// Returns the error number, or 0.
 [[nodiscard]] LLMCOST_INLINE int overwrite(const std::string& path, std::string_view text) {
     const std::optional<std::string> former = former_content(path);
-    open_file file(::open(path.c_str(), O_WRONLY | O_CREAT | (former ? 0 : O_TRUNC) | O_CLOEXEC | O_NOCTTY, 0666));
+    open_file file(sys::open(path, former ? sys::open_mode::update : sys::open_mode::overwrite));
     if (!file) return errno;
     int failure = write_text(file, text);
     if (former) {
-        const bool is_restored =
-            failure != 0 && ::lseek(file.get(), 0, SEEK_SET) == 0 && write_text(file, *former) == 0;
-        const int cut = ::ftruncate(file.get(), static_cast<::off_t>(is_restored ? former->size() : text.size()));
+        const bool is_restored = failure != 0 && sys::rewind(file.get()) == 0 && write_text(file, *former) == 0;
+        const int cut = sys::truncate(file.get(), is_restored ? former->size() : text.size());
         if (failure == 0 && cut != 0) failure = errno;
     }
     return close_after(failure, file);
@@ -92,13 +89,13 @@ struct output_place {
 
 /// Writes the text next to the file and gives it the file's name. Returns the error number, or 0.
 [[nodiscard]] LLMCOST_INLINE int replace(const output_place& place, std::string_view text) {
-    const std::string temporary = place.path + ".llmcost-" + std::to_string(::getpid());
-    open_file file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    const std::string temporary = place.path + ".llmcost-" + std::to_string(sys::process_id());
+    open_file file(sys::open(temporary, sys::open_mode::create));
     if (!file) return errno == ENOENT || errno == ENAMETOOLONG ? errno : overwrite(place.path, text);
-    if (place.mode != 0) (void)::fchmod(file.get(), place.mode);
+    if (place.mode != 0) sys::set_permissions(file.get(), place.mode);
     int failure = close_after(write_text(file, text), file);
-    if (failure == 0 && ::rename(temporary.c_str(), place.path.c_str()) != 0) failure = errno;
-    if (failure != 0) ::unlink(temporary.c_str());
+    if (failure == 0 && sys::rename(temporary, place.path) != 0) failure = errno;
+    if (failure != 0) sys::remove(temporary);
     return failure;
 }
 
@@ -107,7 +104,7 @@ struct output_place {
 namespace llmcost {
 
 LLMCOST_INLINE void write_output_file(const std::string& path, std::string_view text) {
-    const detail::hub::write_signal_guard guard({SIGXFSZ});
+    const detail::hub::write_signal_guard guard({detail::hub::file_size_signal});
     const detail::output_place place = detail::find_output_place(path);
     const int failure = place.is_replaceable ? detail::replace(place, text) : detail::overwrite(place.path, text);
     if (failure != 0)

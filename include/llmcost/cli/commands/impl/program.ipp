@@ -14,8 +14,6 @@
 #include <system_error>
 #include <vector>
 
-#include <signal.h>
-
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
@@ -180,7 +178,7 @@ LLMCOST_INLINE int run_commands(std::span<const std::string_view> args, const pr
     } catch (const error& e) {
         return detail::fail(io, e.what(), exit_code_of(e.code()));
     }
-    const llmcost::detail::hub::write_signal_guard guard({SIGXFSZ});
+    const llmcost::detail::hub::write_signal_guard guard({llmcost::detail::hub::file_size_signal});
     io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();
     return io.out ? static_cast<int>(got.exit_status)
