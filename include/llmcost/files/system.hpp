@@ -61,8 +61,8 @@ int remove(const std::string& path) noexcept;
 
 [[nodiscard]] bool is_writable(const std::string& path) noexcept;
 
-/// An open folder. On POSIX, its functions start from the folder itself: whoever renames a parent folder or replaces it
-/// by a link cannot redirect them.
+/// An open folder. On POSIX, its functions start from the folder itself: a parent folder that is renamed or replaced by
+/// a link cannot redirect them.
 class directory {
 public:
     directory() = default;
