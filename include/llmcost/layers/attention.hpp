@@ -284,8 +284,8 @@ struct sdpa_kernel_memory {
 /// The gradient of each query is multiplied by its output, summed and subtracted. The result is multiplied by the
 /// probability and the scale.
 ///
-/// In training on a CUDA device, a sliding window is a mask per batch element and layer, (B, 1, S, T), which is saved
-/// for backward; keys and values are repeated to the heads of the queries.
+/// In training on a CUDA device, a sliding window is a mask (B, 1, S, T) of each layer, which is saved for backward.
+/// Keys and values are then repeated to the heads of the queries.
 /// Throws: `description_error` in training with a soft cap, a bias, sinks or, on the CPU, a sliding window.
 /// Source: torch/utils/flop_counter.py, `sdpa_backward_flop_count`; ATen's transformers/attention.cpp,
 /// `convert_boolean_attn_mask_`; transformers' integrations/sdpa_attention.py, `use_gqa_in_sdpa`.

@@ -61,9 +61,9 @@ struct sglang_defaults {
 /// A vision encoder multiplies the fraction by 0.95 · clamp(1 − 0.1 · (layers · hidden_size² / (24 · 1024²) − 1), 0.8,
 /// 1.05), from 0.4.10. From 0.4.8 to 0.5.2, the reserve is a table by device size. Earlier, the fraction is a table by
 /// the number of ranks.
-/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, lines 272 to 460, `reserve_for_graph_mb`; srt/server_args.py,
-/// `_handle_data_parallelism`; sglang 0.5.10, srt/server_args.py, lines 1283 to 1330; sglang 0.5.2, srt/server_args.py,
-/// lines 455 to 506; sglang 0.4.7, srt/server_args.py, lines 252 to 283.
+/// Source: sglang 0.5.23, srt/arg_groups/memory_hook.py, lines 272 to 460; srt/server_args.py,
+/// `_handle_data_parallelism`. Earlier releases, srt/server_args.py: 0.5.10, lines 1283 to 1330; 0.5.2, lines 455 to
+/// 506; 0.4.7, lines 252 to 283.
 [[nodiscard]] sglang_defaults sglang_defaults_of(const model& m, const sglang_options& options,
                                                  std::uint64_t device_bytes, std::int64_t tensor_parallel_size,
                                                  std::int64_t pipeline_parallel_size);
