@@ -8,7 +8,6 @@
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/memory/tape.hpp>
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/trace/tensor.hpp>
 
@@ -59,13 +58,6 @@ struct joint_graph {
 
 /// The node whose memory a view shows.
 [[nodiscard]] std::int32_t storage_of(const joint_graph& graph, std::int32_t node) noexcept;
-
-/// Builds the graph of a tape as AOTAutograd traces it, with the decompositions of Inductor.
-///
-/// Requires the operands of the tape. `has_backward`: false for a forward pass without gradients.
-/// Source: torch/_functorch/aot_autograd.py; torch/_inductor/decomposition.py; torch/_decomp/decompositions.py;
-/// gradients: tools/autograd/derivatives.yaml.
-[[nodiscard]] joint_graph build_joint_graph(const tape& pass, bool has_backward);
 
 }  // namespace llmcost
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/torch/fusion.hpp>
+#include <llmcost/torch/fusion_group.hpp>
 
 namespace llmcost::detail {
 

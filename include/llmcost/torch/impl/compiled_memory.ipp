@@ -63,8 +63,8 @@ private:
     }
     void allocate(std::int32_t i, memory_category category);
     void free(std::int32_t i);
-    /// Runs the kernels of a graph. `kept`: storages that exist after it.
-    void run(const std::vector<fusion_group>& groups, const std::set<std::int32_t>& kept, memory_category category,
+    /// Runs the kernels of a graph. `retained`: storages that exist after it.
+    void run(const std::vector<fusion_group>& groups, const std::set<std::int32_t>& retained, memory_category category,
              bool& has_workspace);
     void forward();
     void backward();
@@ -93,8 +93,9 @@ LLMCOST_INLINE void compiled_replay::free(std::int32_t i) {
     buffers_.erase(place);
 }
 
-LLMCOST_INLINE void compiled_replay::run(const std::vector<fusion_group>& groups, const std::set<std::int32_t>& kept,
-                                         memory_category category, bool& has_workspace) {
+LLMCOST_INLINE void compiled_replay::run(const std::vector<fusion_group>& groups,
+                                         const std::set<std::int32_t>& retained, memory_category category,
+                                         bool& has_workspace) {
     std::map<std::int32_t, std::size_t> last_use;
     for (std::size_t k = 0; k < groups.size(); ++k) {
         for (const std::int32_t i : groups[k].read) last_use[storage_of(compiled_.graph, i)] = k;
@@ -102,7 +103,7 @@ LLMCOST_INLINE void compiled_replay::run(const std::vector<fusion_group>& groups
     }
     std::vector<std::vector<std::int32_t>> freed(groups.size());
     for (const auto& [storage, k] : last_use)
-        if (!kept.contains(storage)) freed[k].push_back(storage);
+        if (!retained.contains(storage)) freed[k].push_back(storage);
     for (std::size_t k = 0; k < groups.size(); ++k) {
         const fusion_group& group = groups[k];
         const fx_node& first = node(group.nodes.front());
@@ -123,11 +124,11 @@ LLMCOST_INLINE void compiled_replay::run(const std::vector<fusion_group>& groups
 
 LLMCOST_INLINE void compiled_replay::forward() {
     tracker_.begin(step_, "forward");
-    std::set<std::int32_t> kept;
-    for (const std::int32_t i : compiled_.partition.saved) kept.insert(storage_of(compiled_.graph, i));
-    const std::set<std::int32_t> saved = kept;
-    for (const std::int32_t i : compiled_.graph.forward_outputs) kept.insert(storage_of(compiled_.graph, i));
-    run(compiled_.forward, kept, memory_category::activations, has_forward_workspace_);
+    std::set<std::int32_t> retained;
+    for (const std::int32_t i : compiled_.partition.saved) retained.insert(storage_of(compiled_.graph, i));
+    const std::set<std::int32_t> saved = retained;
+    for (const std::int32_t i : compiled_.graph.forward_outputs) retained.insert(storage_of(compiled_.graph, i));
+    run(compiled_.forward, retained, memory_category::activations, has_forward_workspace_);
     if (step_ == plan_.num_steps) tracker_.record_snapshot({});
     if (step_ == 1)
         for (const std::int32_t storage : saved) {

@@ -25,6 +25,7 @@
 #include <llmcost/torch/kernel_operands.hpp>
 #include <llmcost/torch/partition.hpp>
 #include <llmcost/torch/step.hpp>
+#include <llmcost/torch/tape_graph.hpp>
 #include <llmcost/trace/trace.hpp>
 
 namespace llmcost::detail {

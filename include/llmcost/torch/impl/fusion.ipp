@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/torch/fusion_group.hpp>
 #include <llmcost/torch/inductor_buffers.hpp>
 #include <llmcost/torch/joint_graph.hpp>
 #include <llmcost/torch/split_reduction.hpp>

@@ -55,10 +55,10 @@ LLMCOST_INLINE std::int32_t graph_builder::add(fx_node_kind kind, literal name, 
 }
 
 /// Whether a reduction keeps only leading dimensions.
-[[nodiscard]] LLMCOST_INLINE bool is_leading(const shape& kept, const shape& full) noexcept {
+[[nodiscard]] LLMCOST_INLINE bool is_leading(const shape& remaining, const shape& full) noexcept {
     bool is_reduced = false;
     for (int d = 0; d < full.rank; ++d) {
-        const bool keeps = d < kept.rank && kept.size[d] == full.size[d];
+        const bool keeps = d < remaining.rank && remaining.size[d] == full.size[d];
         if (keeps && is_reduced && full.size[d] > 1) return false;
         is_reduced = is_reduced || !keeps;
     }
@@ -218,13 +218,13 @@ LLMCOST_INLINE void graph_builder::add_gradient(std::int32_t input, std::int32_t
     const fx_node n = node(input);
     if (node(gradient).numel > n.numel) {
         // `sum_to`: the sum keeps the dimensions, and a view removes those in front
-        shape kept = n.sizes;
+        shape remaining = n.sizes;
         const int missing = node(gradient).sizes.rank - n.sizes.rank;
         if (missing > 0) {
-            kept = node(gradient).sizes;
-            for (int d = 0; d < kept.rank; ++d) kept.size[d] = d < missing ? 1 : n.sizes.size[d - missing];
+            remaining = node(gradient).sizes;
+            for (int d = 0; d < remaining.rank; ++d) remaining.size[d] = d < missing ? 1 : n.sizes.size[d - missing];
         }
-        gradient = reduce("sum", gradient, kept, n.type);
+        gradient = reduce("sum", gradient, remaining, n.type);
         if (missing > 0) gradient = add(fx_node_kind::view, "view", {gradient}, n.sizes, n.type);
     }
     std::int32_t& sum = gradients_[static_cast<std::size_t>(input)];

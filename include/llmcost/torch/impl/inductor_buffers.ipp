@@ -18,7 +18,7 @@ namespace llmcost::detail {
 
 LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph, const std::vector<std::int32_t>& nodes,
                                                              const std::vector<std::int32_t>& outputs) {
-    const auto at = [&](std::int32_t i) -> fx_node& { return graph.nodes[static_cast<std::size_t>(i)]; };
+    const auto node_of = [&](std::int32_t i) -> fx_node& { return graph.nodes[static_cast<std::size_t>(i)]; };
     std::vector<std::int32_t> num_users(graph.nodes.size(), 0);
     std::vector<bool> is_materialized(graph.nodes.size(), false), is_replaced(graph.nodes.size(), false);
     for (const std::int32_t i : outputs) {
@@ -26,7 +26,7 @@ LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph,
         is_materialized[static_cast<std::size_t>(i)] = true;
     }
     for (std::size_t k = nodes.size(); k-- > 0;) {
-        const fx_node& n = at(nodes[k]);
+        const fx_node& n = node_of(nodes[k]);
         for (const std::int32_t input : n.inputs) {
             ++num_users[static_cast<std::size_t>(input)];
             const bool passes = n.kind == fx_node_kind::view && !is_materialized[static_cast<std::size_t>(nodes[k])];
@@ -34,19 +34,19 @@ LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph,
         }
     }
     for (const std::int32_t i : nodes) {
-        fx_node& sum = at(i);
+        fx_node& sum = node_of(i);
         if (sum.kind != fx_node_kind::pointwise || std::string_view(sum.name) != "add" || sum.inputs.size() != 2 ||
             !is_materialized[static_cast<std::size_t>(i)])
             continue;
         for (std::size_t k = 0; k < 2; ++k) {
             const std::int32_t product = sum.inputs[k], other = sum.inputs[1 - k];
-            const fx_node& p = at(product);
-            if (p.kind != fx_node_kind::external || std::string_view(p.name) != "mm" || p.type != at(other).type ||
+            const fx_node& p = node_of(product);
+            if (p.kind != fx_node_kind::external || std::string_view(p.name) != "mm" || p.type != node_of(other).type ||
                 num_users[static_cast<std::size_t>(product)] != 1)
                 continue;
             sum.kind = fx_node_kind::external;
             sum.kernels = p.kernels;
-            if (!sum.kernels.empty()) sum.kernels.back().bytes_read += at(other).bytes;
+            if (!sum.kernels.empty()) sum.kernels.back().bytes_read += node_of(other).bytes;
             std::vector<std::int32_t> inputs = p.inputs;
             inputs.push_back(other);
             sum.inputs = std::move(inputs);
@@ -54,10 +54,10 @@ LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph,
             break;
         }
     }
-    std::vector<std::int32_t> kept;
+    std::vector<std::int32_t> remaining;
     for (const std::int32_t i : nodes)
-        if (!is_replaced[static_cast<std::size_t>(i)]) kept.push_back(i);
-    return kept;
+        if (!is_replaced[static_cast<std::size_t>(i)]) remaining.push_back(i);
+    return remaining;
 }
 
 LLMCOST_INLINE inductor_buffers::inductor_buffers(const joint_graph& graph, const std::vector<std::int32_t>& nodes,
@@ -162,15 +162,15 @@ LLMCOST_INLINE void inductor_buffers::add_read(std::int32_t i, inlined_reads& ou
 
 LLMCOST_INLINE std::uint64_t bytes_of_reads(const joint_graph& graph, std::int32_t tensor,
                                             const std::set<std::int32_t>& reads) {
-    const fx_node& whole = graph.nodes[static_cast<std::size_t>(tensor)];
+    const fx_node& source = graph.nodes[static_cast<std::size_t>(tensor)];
     std::uint64_t sum = 0;
     for (const std::int32_t i : reads) {
-        if (i == whole_tensor) return whole.bytes;
+        if (i == whole_tensor) return source.bytes;
         const fx_node& part = graph.nodes[static_cast<std::size_t>(i)];
         sum += part.gathered_bytes > 0 ? part.gathered_bytes
-                                       : part.numel * whole.bytes / std::max<std::uint64_t>(whole.numel, 1);
+                                       : part.numel * source.bytes / std::max<std::uint64_t>(source.numel, 1);
     }
-    return std::min(sum, whole.bytes);
+    return std::min(sum, source.bytes);
 }
 
 LLMCOST_INLINE inlined_reads inductor_buffers::reads_of(std::int32_t i) const {

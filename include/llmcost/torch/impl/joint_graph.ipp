@@ -8,8 +8,6 @@
 #include <cstdint>
 
 #include <llmcost/base/inline.hpp>
-#include <llmcost/memory/tape.hpp>
-#include <llmcost/torch/tape_graph.hpp>
 
 namespace llmcost {
 
@@ -17,10 +15,6 @@ LLMCOST_INLINE std::int32_t storage_of(const joint_graph& graph, std::int32_t no
     while (graph.nodes[static_cast<std::size_t>(node)].kind == fx_node_kind::view)
         node = graph.nodes[static_cast<std::size_t>(node)].inputs.front();
     return node;
-}
-
-LLMCOST_INLINE joint_graph build_joint_graph(const tape& pass, bool has_backward) {
-    return detail::tape_graph(pass, has_backward).build();
 }
 
 }  // namespace llmcost

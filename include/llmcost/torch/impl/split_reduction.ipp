@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <llmcost/base/inline.hpp>
-#include <llmcost/torch/fusion.hpp>
+#include <llmcost/torch/fusion_group.hpp>
 
 namespace llmcost::detail {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/torch/tape_graph.hpp>
+#include <llmcost/torch/reduction_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@
 // `native_batch_norm_backward`, `nll_loss_forward`, `nll_loss_backward`, `embedding_dense_backward`.
 namespace llmcost::detail {
 
-LLMCOST_INLINE std::int32_t tape_graph::add_softmax(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_softmax(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const shape sizes = shape_of(result);
     const std::int32_t x = graph_.convert(operand(i, 0), dtype::float32);
@@ -43,7 +43,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_softmax(std::size_t i) {
     return graph_.convert(out, result.type);
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_log_softmax(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_log_softmax(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const shape sizes = shape_of(result);
     const std::int32_t x = graph_.convert(operand(i, 0), dtype::float32);
@@ -62,7 +62,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_log_softmax(std::size_t i) {
     return graph_.convert(out, result.type);
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_layer_norm(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_layer_norm(std::size_t i) {
     constexpr dtype type = dtype::float32;  // 16-bit inputs are converted
     const tape_operands& operands = tape_.operands[i];
     const shape sizes = shape_of(operands.output);
@@ -101,7 +101,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_layer_norm(std::size_t i) {
     return graph_.convert(out, operands.output.type);
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_batch_norm(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_batch_norm(std::size_t i) {
     constexpr dtype type = dtype::float32;
     const tape_operands& operands = tape_.operands[i];
     const shape sizes = shape_of(operands.output);
@@ -149,7 +149,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_batch_norm(std::size_t i) {
     return graph_.convert(out, operands.output.type);
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_reduction(std::size_t i, literal name) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_reduction(std::size_t i, literal name) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t x = operand(i, 0);
     const std::int32_t out = graph_.reduce(name, x, shape_of(result), result.type);
@@ -163,7 +163,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_reduction(std::size_t i, literal nam
     return out;
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_embedding(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_embedding(std::size_t i) {
     const tape_node& n = node_at(i);
     const tensor& result = tape_.operands[i].output;
     const std::int32_t table = operand(i, 0);
@@ -189,7 +189,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_embedding(std::size_t i) {
 
 // Source: torch/_inductor/decomposition.py, `max_pool2d_with_indices`; torch/_inductor/lowering.py,
 // `_low_memory_max_pool_with_offsets`: offsets within the window are saved
-LLMCOST_INLINE std::int32_t tape_graph::add_max_pool(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_max_pool(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t x = operand(i, 0);
     const shape sizes = shape_of(result);
@@ -209,13 +209,13 @@ LLMCOST_INLINE std::int32_t tape_graph::add_max_pool(std::size_t i) {
     return out;
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_copy(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_copy(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t x = operand(i, 0);
     return graph_.node(x).type != result.type ? graph_.convert(x, result.type) : graph_.clone(x);
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_cat(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_cat(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
@@ -235,7 +235,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_cat(std::size_t i) {
     return out;
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_loss(std::size_t i) {
+LLMCOST_INLINE std::int32_t reduction_operators::add_loss(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const std::int32_t x = operand(i, 0);
     const dtype type = graph_.node(x).type;

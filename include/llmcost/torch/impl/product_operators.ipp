@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/torch/tape_graph.hpp>
+#include <llmcost/torch/product_operators.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,9 @@
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/torch/graph_builder.hpp>
 #include <llmcost/torch/joint_graph.hpp>
+#include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/kernel_operands.hpp>
+#include <llmcost/torch/kernel_table.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/tensor.hpp>
 
@@ -27,7 +29,7 @@ namespace llmcost::detail {
 }
 
 // `F.linear`: a view of the rows, a transposed weight, `mm` or `addmm`, and a view of the result
-LLMCOST_INLINE std::int32_t tape_graph::add_linear(std::size_t i) {
+LLMCOST_INLINE std::int32_t product_operators::add_linear(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const bool has_bias = node_at(i).kind == op::matmul_bias && tape_.operands[i].inputs.size() > 2;
     const std::int32_t x = rows_of(operand(i, 0)), weight = operand(i, 1);
@@ -62,7 +64,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_linear(std::size_t i) {
     return with_sizes(product, shape_of(result));
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_batched_product(std::size_t i) {
+LLMCOST_INLINE std::int32_t product_operators::add_batched_product(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     const bool has_bias = tape_.operands[i].inputs.size() > 2;
     const std::int32_t a = operand(i, 0), b = operand(i, 1);
@@ -99,7 +101,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_batched_product(std::size_t i) {
     return kernels;
 }
 
-LLMCOST_INLINE std::int32_t tape_graph::add_convolution(std::size_t i) {
+LLMCOST_INLINE std::int32_t product_operators::add_convolution(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
@@ -131,7 +133,7 @@ LLMCOST_INLINE std::int32_t tape_graph::add_convolution(std::size_t i) {
 }
 
 // the result and the log-sum-exp of the rows are saved, with queries, keys and values
-LLMCOST_INLINE std::int32_t tape_graph::add_attention(std::size_t i) {
+LLMCOST_INLINE std::int32_t product_operators::add_attention(std::size_t i) {
     const tensor& result = tape_.operands[i].output;
     std::vector<std::int32_t> inputs;
     for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
@@ -151,6 +153,29 @@ LLMCOST_INLINE std::int32_t tape_graph::add_attention(std::size_t i) {
         for (const std::int32_t input : inputs) {
             const fx_node in = graph_.node(input);
             graph_.add_gradient(input, graph_.result(gradients, in.sizes, in.type));
+        }
+    });
+    return out;
+}
+
+LLMCOST_INLINE std::int32_t product_operators::add_eager(std::size_t i) {
+    const tape_node& n = node_at(i);
+    const tensor& v = tape_.operands[i].output;
+    std::vector<std::int32_t> inputs;
+    for (std::size_t k = 0; k < tape_.operands[i].inputs.size(); ++k) inputs.push_back(operand(i, k));
+    const std::int32_t out = graph_.external(kernels_of(n.kind).name, inputs, shape_of(v), v.type, forward_kernels(i));
+    graph_.on_backward(out, [this, i, inputs, out](std::int32_t g) {
+        const saved_tensors saved = op_cost_of(node_at(i).kind).saved;
+        (void)joint_gradient_kernels(i);
+        for (std::size_t k = 0; k < inputs.size(); ++k) {
+            if (!graph_.requires_grad(inputs[k])) continue;
+            std::vector<std::int32_t> read{g};
+            if (saved == saved_tensors::output || saved == saved_tensors::input_and_output) read.push_back(out);
+            if (saved != saved_tensors::output && saved != saved_tensors::none)
+                read.insert(read.end(), inputs.begin(), inputs.end());
+            const fx_node in = graph_.node(inputs[k]);
+            graph_.add_gradient(inputs[k], graph_.external(kernels_of(node_at(i).kind).name, read, in.sizes, in.type,
+                                                           gradient_kernels(i, k)));
         }
     });
     return out;
