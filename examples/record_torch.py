@@ -217,6 +217,8 @@ def main(arguments=None):
         parser.error("no CUDA device; use --dry-run --device NAME")
     if options.dry_run and not options.device:
         parser.error("--dry-run requires --device")
+    if options.dry_run and options.precision == "bf16-mixed":
+        parser.error("--dry-run: the meta device has no autocast; use fp32 or bf16")
     options.device = options.device or torch.cuda.get_device_name()
     place = "meta" if options.dry_run else "cuda"
     config = read_config(options.model)
@@ -234,7 +236,8 @@ def main(arguments=None):
                "task": "image" if is_image else "lm", "batch": options.batch,
                "sequence": described["image_size"] if is_image else options.sequence,
                "dtype": str(DTYPES[options.precision]), "mixed": options.precision == "bf16-mixed", "attn": options.attention,
-               "optim": RECORDED_OPTIMIZERS.get(options.optimizer, options.optimizer), "device": options.device, **measured}
+               "optim": RECORDED_OPTIMIZERS.get(options.optimizer, options.optimizer), "device": options.device,
+               "keeps_last_logits": False, **measured}
         with open(options.out, "a") as out:
             out.write(json.dumps(row) + "\n")
     if not options.dry_run:

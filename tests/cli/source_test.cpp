@@ -207,7 +207,8 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("devices extra", 2).err == "llmcost: devices: expected only options, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: a model is required: "));
     CHECK(failing("--model x --device h200", 2).err ==
-          "llmcost: no option '--device' (see --help); --device is an option of llmcost memory, train, fit, check, "
+          "llmcost: no option '--device' (see --help); --device is an option of llmcost compare, memory, train, fit, "
+          "check, "
           "graph, op, "
           "latency, serve, simulate, plan, ops, levels, report\n");
     CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));

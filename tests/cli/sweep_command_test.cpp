@@ -22,7 +22,7 @@ namespace cli = llmcost::cli;
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> output_lines(const std::string& text) {
     std::vector<std::string> out;
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) out.push_back(line);
@@ -42,8 +42,8 @@ TEST_CASE("rows of a sweep are the counts of single workloads") {
                                         "google-t5/t5-small", "Qwen/Qwen2.5-VL-3B-Instruct"}) {
         CAPTURE(name);
         const std::string model = "--model " + std::string(name);
-        const std::vector<std::string> rows =
-            lines_of(printed("sweep " + model + " --batch 1,3 --sequence 5,300 --past 0,70 flops written cache_bytes"));
+        const std::vector<std::string> rows = output_lines(
+            printed("sweep " + model + " --batch 1,3 --sequence 5,300 --past 0,70 flops written cache_bytes"));
         REQUIRE(rows.size() == 9);
         CHECK(rows[0] == "name,batch,sequence,past,flops,written,cache_bytes,error");
         std::size_t row = 1;
@@ -63,7 +63,7 @@ TEST_CASE("rows of a sweep are the counts of single workloads") {
 TEST_CASE("a sweep has scopes, several models, defaults, and JSON lines") {
     const std::string rows =
         printed("sweep --model openai-community/gpt2 --model Qwen/Qwen3-0.6B --sequence 128 mult attn --format json");
-    const std::vector<std::string> lines = lines_of(rows);
+    const std::vector<std::string> lines = output_lines(rows);
     REQUIRE(lines.size() == 2);
     const nlohmann::json second = nlohmann::json::parse(lines[1]);
     CHECK(second["name"] == "Qwen/Qwen3-0.6B");
@@ -73,7 +73,7 @@ TEST_CASE("a sweep has scopes, several models, defaults, and JSON lines") {
 }
 
 TEST_CASE("a row with a device has the time, the memory and the verdict of llmcost latency") {
-    const std::vector<std::string> lines = lines_of(
+    const std::vector<std::string> lines = output_lines(
         printed("sweep --model openai-community/gpt2 --device h200,t4 --batch 1,8 --sequence 64 flops --format json"));
     REQUIRE(lines.size() == 4);
     const nlohmann::json row = nlohmann::json::parse(lines[1]);
@@ -91,7 +91,7 @@ TEST_CASE("shards are a partition of the rows, and threads do not change them") 
     CHECK(printed(line + " --threads 1") == all);
     const std::string many = "sweep --model openai-community/gpt2 --batch 1..90:+1 --sequence 1..90:+1 flops";
     CHECK(printed(many + " --threads 1") == printed(many + " --threads 5"));
-    std::string joined = lines_of(all)[0] + '\n';
+    std::string joined = output_lines(all)[0] + '\n';
     for (int k = 0; k < 4; ++k) {
         const std::string part = printed(line + " --shard " + std::to_string(k) + "/4");
         joined += part.substr(part.find('\n') + 1);
@@ -115,7 +115,7 @@ TEST_CASE("a part that was saved is complete and is not computed again") {
         "sweep --model openai-community/gpt2 --batch 1..8:+1 flops --shard 1/2 --save " + folder.string();
     const std::filesystem::path part = folder / "part-00001-of-00002.csv";
     CHECK(printed(line) == part.string() + ": 4 rows\n");
-    CHECK(lines_of(file_text(part)).size() == 5);
+    CHECK(output_lines(file_text(part)).size() == 5);
     CHECK_FALSE(std::filesystem::exists(part.string() + ".partial"));
     std::ofstream(part) << "kept";
     CHECK(printed(line) == part.string() + " exists\n");

@@ -85,7 +85,8 @@ TEST_CASE("options of other programs are answered with their names here") {
     CHECK(use("memory --csv" + qwen) == "--format csv");
     CHECK(has(use("train --lora-rank 8" + qwen), "r=8"));
     // an option that only other commands have
-    CHECK(has(refused("--gpu h100" + qwen), "no option '--gpu'; --device VALUE is an option of llmcost memory, train"));
+    CHECK(has(refused("--gpu h100" + qwen),
+              "no option '--gpu'; --device VALUE is an option of llmcost compare, memory, train"));
     CHECK(has(refused("memory --ttft 1" + qwen), "; --slo ttft=VALUE is an option of llmcost serve"));
     CHECK(has(refused("--trust-remote-code" + qwen), "code of a repository is never executed"));
     CHECK(has(refused("--hf-token x" + qwen), "HF_TOKEN"));

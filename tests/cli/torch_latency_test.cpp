@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-json torch_step(const std::string& args, int exit_code = 0) {
+json step_json(const std::string& args, int exit_code = 0) {
     return json::parse(printed("latency --engine torch --format json " + args, {}, exit_code));
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a training step launches the operators that PyTorch's profiler lists,
     };
     for (const recorded_step& recorded : steps) {
         CAPTURE(recorded.args);
-        const json step = torch_step("--training --device h200 " + recorded.args);
+        const json step = step_json("--training --device h200 " + recorded.args);
         const std::map<std::string, double> calls = calls_of(step);
         for (const auto& call : recorded.calls) {
             CAPTURE(call.first);
@@ -141,7 +141,7 @@ TEST_CASE("the device time of a training step holds on a GPU and on models that 
 TEST_CASE("a product with rows that are not aligned to 16 bytes is several times slower") {
     // the head of GPT-2 on an H200: 25.7 ms for a vocabulary of 50,257, 3.6 ms for 50,304
     const auto head = [](const char* vocab_size) {
-        const json step = torch_step(
+        const json step = step_json(
             "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
             "--sequence 1024 --set vocab_size=" +
             std::string(vocab_size));
@@ -171,7 +171,7 @@ TEST_CASE("train and latency report one time of a training step, and which of de
 }
 
 TEST_CASE("latency names the changes that make a training step of PyTorch faster") {
-    const json gpt2 = torch_step(
+    const json gpt2 = step_json(
         "--training --device h200 --model openai-community/gpt2-medium --batch 4 --sequence 1024 "
         "--attention-implementation eager");
     const json& faster = gpt2["faster"];
@@ -183,20 +183,20 @@ TEST_CASE("latency names the changes that make a training step of PyTorch faster
             if (f["change"].get<std::string>().starts_with(change)) return f["seconds"].get<double>();
         return 0.0;
     };
-    const double sdpa = torch_step(
+    const double sdpa = step_json(
         "--training --device h200 --model openai-community/gpt2-medium --batch 4 "
         "--sequence 1024 --attention-implementation sdpa")["seconds"];
     CHECK(time_with("--attention-implementation sdpa") == sdpa);
     // the three products of the head take 10.4 of 67.8 ms
     CHECK(time_with("--set vocab_size=50304") < 0.9 * gpt2["seconds"].get<double>());
-    const json small = torch_step("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
+    const json small = step_json("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
     CHECK(small["faster"][0]["change"] == "CUDA graph (--execution graph)");
     CHECK(small["faster"][0]["seconds"] == small["device_seconds"]);
 }
 
 TEST_CASE("gradient accumulation and recomputation repeat kernels") {
     const std::string model = "--training --device h200 --model Qwen/Qwen3-0.6B --sequence 256";
-    const json once = torch_step(model), recomputed = torch_step(model + " --recompute full");
+    const json once = step_json(model), recomputed = step_json(model + " --recompute full");
     const auto calls = calls_of(once), again = calls_of(recomputed);
     CHECK(again.at("aten::silu") == 2 * calls.at("aten::silu"));
     CHECK(again.at("aten::silu_backward") == calls.at("aten::silu_backward"));
@@ -221,8 +221,8 @@ TEST_CASE("a loop over time steps launches its kernels once per step") {
     for (const int steps : {8, 16}) {
         CAPTURE(steps);
         const std::map<std::string, double> calls =
-            calls_of(torch_step("--device h200 --model RWKV/rwkv-4-169m-pile --dtype float32 --batch 1 --sequence " +
-                                std::to_string(steps)));
+            calls_of(step_json("--device h200 --model RWKV/rwkv-4-169m-pile --dtype float32 --batch 1 --sequence " +
+                               std::to_string(steps)));
         CHECK(calls.at("aten::exp") == 12 * (4 * steps + 1));
         CHECK(calls.at("aten::maximum") == 12 * 2 * steps);
     }
@@ -329,5 +329,45 @@ TEST_CASE("options of torch require it, and torch rejects options that it does n
     for (const auto& e : errors) {
         CAPTURE(e.first);
         CHECK(has(refused(e.first + model), e.second));
+    }
+}
+
+TEST_CASE("--tf32 changes products and convolutions in float32 only") {
+    const auto seconds_of = [](const std::string& args, const char* name) {
+        double seconds = 0;
+        const json step = step_json("--device h200 --training " + args);
+        for (const json& k : step["kernels"])
+            if (k["operator"] == name) seconds += k["calls"].get<double>() * k["seconds"].get<double>();
+        return seconds;
+    };
+    const std::string gpt2 = "--model openai-community/gpt2 --sequence 512 --precision fp32",
+                      resnet = "--model torchvision/resnet18 --batch 16 --precision fp32";
+    // the peak of TF32 is 7.4 times that of float32 on an H200
+    const double standard = seconds_of(gpt2, "aten::addmm"), on = seconds_of(gpt2 + " --tf32 on", "aten::addmm");
+    CHECK(standard > 2 * on);
+    CHECK(seconds_of(gpt2 + " --tf32 off", "aten::addmm") == standard);
+    CHECK(seconds_of(gpt2 + " --tf32 on", "aten::gelu") == seconds_of(gpt2, "aten::gelu"));
+    const double convolutions = seconds_of(resnet, "aten::cudnn_convolution");
+    CHECK(seconds_of(resnet + " --tf32 on", "aten::cudnn_convolution") == convolutions);
+    CHECK(seconds_of(resnet + " --tf32 off", "aten::cudnn_convolution") > 1.5 * convolutions);
+    CHECK(has(refused("latency --model openai-community/gpt2 --device h200 --tf32 on"),
+              "--tf32: requires --engine torch"));
+    // an option of llmcost train, whose estimate is that of latency
+    const std::string train =
+        "train --model openai-community/gpt2 --sequence 512 --precision fp32 --device h200 --format json";
+    const json step = step_json("--device h200 --training --tf32 on " + gpt2);
+    CHECK(json::parse(printed(train + " --tf32 on"))["step_time"]["device_seconds"].get<double>() ==
+          doctest::Approx(step["device_seconds"].get<double>()));
+}
+
+TEST_CASE("--dtype of ops and report sets the type of PyTorch's products") {
+    for (const char* type : {"float32", "bfloat16"}) {
+        CAPTURE(type);
+        const json ops =
+            json::parse(printed("ops --model openai-community/gpt2 --sequence 64 --device h200 --engine torch "
+                                "--format json --filter aten::addmm --dtype " +
+                                std::string(type)));
+        CHECK(ops["dtype"] == type);
+        CHECK(ops["rows"][0]["dtype"] == type);
     }
 }

@@ -3,9 +3,12 @@
 """Compare the device time of `llmcost latency --engine torch` with recorded steps of PyTorch, and print the table of
 docs/latency-pytorch.md.
 
-    python tests/oracle/torch_time.py LLMCOST [--steps] [--operators]
+    python tests/oracle/torch_time.py LLMCOST [--steps] [--operators] [--rows FILE]
+    python tests/oracle/torch_time.py --sample > tests/cli/torch_operators.jsonl
 
---steps: one line per step. --operators: the operators with the largest differences.
+--steps: one line per step. --operators: the operators with the largest differences. --rows: steps that
+examples/record_torch.py recorded, instead of those of this repository. --sample: the rows of some steps that
+tests/cli/torch_operators_test.cpp compares one by one.
 
 Recordings: tests/torch/h200_steps.jsonl.gz (the constants are fitted to its training steps) and
 tests/memory/h100_runs.jsonl.gz (not fitted). `device_ms`: sum of the durations of all kernels under PyTorch's profiler.
@@ -26,11 +29,16 @@ OPTIMIZERS = {"adamw": "adamw", "sgd": "sgd", "fused": "adamw:fused", "adafactor
 CLASSES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM", "gpt2": "GPT2LMHeadModel", "opt": "OPTForCausalLM",
            "vit": "ViTForImageClassification", "bert": "BertForMaskedLM", "gemma2": "Gemma2ForCausalLM"}
 # parts of the reference that the kernel list does not contain (docs/latency-pytorch.md, "Limits")
-LIMITS = ("mamba2", "recurrent_gemma", "qwen3_moe float32")
+LIMITS = ("mamba2", "recurrent_gemma")
+# steps of the sample: kind, name, batch
+SAMPLE = (("train", "bert-base fp32 eager", 8), ("train", "gpt2-medium bf16 eager", 4), ("train", "qwen3-0.6b fp32 eager", 1),
+          ("train", "vit-base fp32 eager", 16), ("train", "alexnet B64 fp32", 64), ("infer", "qwen3-0.6b sdpa", 16),
+          ("infer", "gemma2-2b eager", 1), ("infer", "opt-1.3b eager", 4), ("vision", "resnet50 B128", 128))
+SAMPLE_SHARE = 0.003  # of the device time of a step, of the smallest row
 
 
 def records(path):
-    with gzip.open(path, "rt") as lines:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -48,7 +56,7 @@ def arguments(row, device, folder):
     args += ["--batch", str(row["batch"]), "--device", device, "--engine", "torch", "--format", "json"]
     task = row.get("task", "lm" if config and not row.get("image") else "image")
     if task == "image":
-        side = row.get("sequence") if device.startswith("h100") else 224
+        side = row.get("sequence") or 224
         args += ["--image", f"{side}x{side}"]
     elif task == "speech":
         args += ["--sequence", str(row["target"])]
@@ -60,11 +68,28 @@ def arguments(row, device, folder):
         args += ["--attention-implementation", row["attn"]]
     is_half = "bfloat16" in row.get("dtype", "float32")
     args += ["--precision", "bf16-mixed" if row.get("mixed") else "bf16" if is_half else "fp32"]
+    if row["kind"] == "infer" and not row.get("keeps_last_logits", True):
+        args += ["--logits", "all"]
     if row["kind"] == "train":
         args += ["--training", "--optimizer", OPTIMIZERS[row.get("optim") or "adamw"]]
         args += ["--recompute", "full"] if row.get("recompute") else []
         args += ["--adapter", f"lora:r={row['lora']},targets=all-linear"] if row.get("lora") else []
     return args, task
+
+
+def print_sample():
+    """A line per step: arguments, configuration, device time, and its rows [operator, sizes, calls, microseconds]."""
+    for row in records(TESTS / "torch/h200_steps.jsonl.gz"):
+        if (row["kind"], row["name"], row["batch"]) not in SAMPLE:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            args, _ = arguments(row, "h200", folder)
+            config = json.loads(pathlib.Path(args[1]).read_text()) if args[0] == "--config" else None
+        smallest = 1e3 * SAMPLE_SHARE * row["device_ms"]
+        rows = [[name, [s for s in sizes if s], calls, microseconds]
+                for name, sizes, calls, microseconds in row["ops"] if microseconds >= smallest]
+        print(json.dumps({"name": row["name"], "args": args[2:] if config else args, "config": config,
+                          "device_ms": round(row["device_ms"], 3), "rows": rows}))
 
 
 def group_of(row, device, task):
@@ -80,13 +105,19 @@ def group_of(row, device, task):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("llmcost")
+    parser.add_argument("llmcost", nargs="?")
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--operators", action="store_true")
+    parser.add_argument("--rows", type=pathlib.Path)
+    parser.add_argument("--sample", action="store_true")
     options = parser.parse_args()
+    if options.sample:
+        return print_sample()
     groups, operators = collections.defaultdict(list), collections.defaultdict(lambda: [0.0, 0.0])
-    for device, path in (("h200", TESTS / "torch/h200_steps.jsonl.gz"), ("h100_sxm", TESTS / "memory/h100_runs.jsonl.gz")):
+    files = [("h200", TESTS / "torch/h200_steps.jsonl.gz"), ("h100_sxm", TESTS / "memory/h100_runs.jsonl.gz")]
+    for device, path in [("", options.rows)] if options.rows else files:
         for row in records(path):
+            device = row.get("device", device)
             if row.get("kind") not in ("train", "infer", "vision"):
                 continue
             with tempfile.TemporaryDirectory() as folder:

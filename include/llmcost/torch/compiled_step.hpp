@@ -50,11 +50,12 @@ struct compiled_model {
 ///
 /// `host_microseconds`: per kernel; 0: CUDA graphs (`mode="reduce-overhead"`).
 [[nodiscard]] torch_step time_compiled_training_step(const model& m, const workload& load, const training_plan& plan,
-                                                     const device& device, double host_microseconds);
+                                                     const device& device, double host_microseconds,
+                                                     tf32_mode tf32 = tf32_mode::standard);
 
 /// The time of a compiled forward pass without gradients.
 [[nodiscard]] torch_step time_compiled_forward_pass(const model& m, const workload& load, const device& device,
-                                                    double host_microseconds);
+                                                    double host_microseconds, tf32_mode tf32 = tf32_mode::standard);
 
 }  // namespace llmcost
 

@@ -11,9 +11,13 @@ namespace llmcost::detail {
 /// Cycles per second of all multiprocessors, from the peak of the vector units: 128 lanes, two FLOPs each.
 [[nodiscard]] double multiprocessor_cycles(const device& d) noexcept;
 
+/// Seconds of a product of float32 operands in TF32 (`torch.backends.cuda.matmul.allow_tf32`).
+[[nodiscard]] double tf32_product_seconds(const device& d, const torch_kernel& k);
+
 /// Seconds of cuDNN's products of a convolution.
 ///
-/// Products run in tiles, in TF32 for float32 operands (`torch.backends.cudnn.allow_tf32`). Two cases are slower:
+/// Products run in tiles, in TF32 for float32 operands unless `torch.backends.cudnn.allow_tf32` is off. Two cases are
+/// slower:
 /// - channels that fill less than 16 bytes: narrow loads limit the kernel, not the tensor cores
 /// - gradients of a 1x1 weight of up to 32 channels: cuDNN chooses a kernel without shared memory
 [[nodiscard]] double convolution_seconds(const device& d, const torch_kernel& k);

@@ -59,6 +59,12 @@ enum class torch_kernel_kind : std::uint8_t {
     fused_optimizer
 };
 
+/// Whether operands in float32 are multiplied in TF32.
+///
+/// `standard`: convolutions only, as `torch.backends.cudnn.allow_tf32` and `torch.backends.cuda.matmul.allow_tf32` are
+/// initially (torch/backends/cudnn/__init__.py, aten/src/ATen/Context.h).
+enum class tf32_mode : std::uint8_t { standard, on, off };
+
 /// The parts of a training step.
 enum class step_phase : std::uint8_t { forward, recompute, backward, optimizer };
 
@@ -77,12 +83,13 @@ struct torch_kernel {
     std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
     bool is_transposed_a = false, is_transposed_b = false;  ///< operands of products, stored by columns
     bool is_causal = false;                                 ///< of attention
+    tf32_mode tf32 = tf32_mode::standard;                   ///< of products and convolutions in float32
     bool is_accumulation = false;                           ///< adds a gradient to that of an earlier pass
     bool is_continuation = false;                           ///< a further kernel of the operator's previous call
     std::int64_t num_repetitions = 1;                       ///< launches: time steps of a loop
     std::int64_t num_tensors = 1;                           ///< of a multi-tensor kernel
     std::int64_t window = 1;                                ///< positions of the window of a convolution
-    static constexpr int max_operands = 6;
+    static constexpr int max_operands = 8;
     shape operands[max_operands]{};  ///< sizes that the profiler lists, without scalars and lists of tensors
     int num_operands = 0;
     std::string operators{};  ///< of a kernel of torch.compile: the names of the fused operators

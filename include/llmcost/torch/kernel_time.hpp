@@ -39,7 +39,7 @@ inline constexpr memory_kernel_limits memory_kernel_table[]{
     {torch_kernel_kind::cat,                 2.0, 0.80, 0.75, 0},
     {torch_kernel_kind::row_reduction,       2.6, 0.90, 0, 37},
     {torch_kernel_kind::channel_reduction,   2.6, 0.36, 0, 0},
-    {torch_kernel_kind::column_reduction,    8.0, 0.85, 0, 118},
+    {torch_kernel_kind::column_reduction,    8.0, 0.70, 0, 100},
     {torch_kernel_kind::softmax,             2.0, 0.88, 0, 16},
     {torch_kernel_kind::softmax_backward,    2.0, 0.92, 0, 0},
     {torch_kernel_kind::layer_norm,          2.5, 0.88, 0, 320},

@@ -86,17 +86,18 @@ struct torch_step {
 
 /// The time of kernels: equal ones are merged. `num_passes`: repetitions of forward and backward.
 [[nodiscard]] torch_step time_kernels(const std::vector<torch_kernel>& kernels, double num_passes, const device& device,
-                                      double host_microseconds, bool is_training);
+                                      double host_microseconds, tf32_mode tf32, bool is_training);
 
 /// The time of a training step. With gradient accumulation, forward and backward are repeated.
 ///
 /// `host_microseconds`: per kernel; 0: a CUDA graph.
 [[nodiscard]] torch_step time_training_step(const model& m, const workload& load, const training_plan& plan,
-                                            const device& device, double host_microseconds);
+                                            const device& device, double host_microseconds,
+                                            tf32_mode tf32 = tf32_mode::standard);
 
 /// The time of a forward pass without gradients.
 [[nodiscard]] torch_step time_forward_pass(const model& m, const workload& load, const device& device,
-                                           double host_microseconds);
+                                           double host_microseconds, tf32_mode tf32 = tf32_mode::standard);
 
 }  // namespace llmcost
 

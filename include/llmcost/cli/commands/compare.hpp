@@ -82,7 +82,8 @@ inline constexpr std::array compare_options = concatenate(
                    with_help(option::device,
                              "device of --engine torch: a name from llmcost devices, or a "
                              "datasheet file"),
-                   option::torch_execution, option::torch_host, option::precision, option::implementation}),
+                   option::torch_execution, option::torch_host, option::tf32, option::precision,
+                   option::implementation}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::format, option::plot}), help_option);

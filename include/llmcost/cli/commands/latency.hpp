@@ -85,7 +85,7 @@ inline constexpr std::array latency_options = concatenate(
                                       "trtllm, vllm or sglang: its kernels and host overhead; torch: "
                                       "PyTorch (default: fused kernels, no host overhead)"),
                             option::engine_version, option::calibration, option::torch_execution, option::network,
-                            option::torch_host}),
+                            option::torch_host, option::tf32}),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format}), help_option);

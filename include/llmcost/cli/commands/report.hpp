@@ -33,7 +33,7 @@ inline constexpr std::array report_options = concatenate(
                              "engine whose memory management is used: vllm, sglang, trtllm, transformers, "
                              "pytorch or none (default vllm; pytorch for models without tokens); torch: memory "
                              "and times of PyTorch"),
-                   option::torch_execution, option::torch_host}),
+                   option::torch_execution, option::torch_host, option::tf32}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::html, option::svg}), help_option);

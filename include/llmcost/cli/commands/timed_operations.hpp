@@ -31,7 +31,8 @@ inline constexpr option_spec operations_execution =
 
 /// The options of `--engine torch` in commands that list operations.
 inline constexpr std::array torch_pass_options{option::operations_engine, option::operations_execution,
-                                               option::torch_host, option::precision, option::implementation};
+                                               option::torch_host,        option::tf32,
+                                               option::precision,         option::implementation};
 
 /// The times of the operations of a pass on a device.
 struct timed_operations {

@@ -106,7 +106,7 @@ inline constexpr std::array train_options = concatenate(
     with_section("Multimodal inputs", multimodal_options), training_options,
     with_section("Hardware",
                  concatenate(device_list_options, std::array{option::compile, option::compile_mode, option::torch_host,
-                                                             option::network, option::step_seconds})),
+                                                             option::tf32, option::network, option::step_seconds})),
     with_section("Cost", std::array{option::tokens, option::price}),
     with_section("Output", std::array{option::format, option::plot}), help_option);
 

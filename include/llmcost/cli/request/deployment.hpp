@@ -32,6 +32,7 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
+#include <llmcost/torch/kernel.hpp>
 
 // A deployment: a model, a device, and the execution by an inference engine.
 namespace llmcost::cli {
@@ -166,6 +167,7 @@ struct deployment {
     bool is_torch = false;                      ///< a PyTorch program instead of an engine
     bool is_compiled = false;                   ///< a PyTorch program with `torch.compile`
     double host_microseconds = 0;               ///< per kernel that its host launches
+    tf32_mode tf32 = tf32_mode::standard;       ///< of its products and convolutions in float32
     const llmcost::device* device = nullptr;
     std::shared_ptr<llmcost::device> device_with_network{};  ///< copy of the device with the bandwidth of `--network`
     prediction_interval interval{};                          ///< of TTFT and TPOT (`set_prediction_interval`)

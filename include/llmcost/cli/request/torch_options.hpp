@@ -6,6 +6,7 @@
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/torch/kernel.hpp>
 
 // The options of PyTorch programs, which `latency` and `train` time.
 namespace llmcost::cli {
@@ -38,6 +39,13 @@ inline constexpr option_spec compile_mode{
     .type = value_type::choice,
     .choices = "default|reduce-overhead",
     .help = "mode of torch.compile: default, or reduce-overhead with CUDA graphs (implies --compile)"};
+inline constexpr option_spec tf32{.name = "--tf32",
+                                  .value = "on|off",
+                                  .type = value_type::choice,
+                                  .choices = "on|off",
+                                  .help =
+                                      "of --engine torch: float32 products and convolutions in TF32 (default: "
+                                      "convolutions only, as PyTorch)"};
 
 }  // namespace option
 
@@ -51,6 +59,8 @@ inline constexpr int execution_compile = 3, execution_reduce_overhead = 4;
 [[nodiscard]] inline bool is_compiled(const arguments& args) {
     return args.has(option::compile) || args.has(option::compile_mode);
 }
+/// The mode of `--tf32`.
+[[nodiscard]] tf32_mode parse_tf32(const arguments& args);
 
 /// Microseconds per kernel of `--host`. Throws: `usage`.
 [[nodiscard]] double parse_torch_host(const arguments& args);

@@ -164,18 +164,18 @@ LLMCOST_INLINE std::vector<torch_kernel> compiled_forward_kernels(const model& m
 }
 
 LLMCOST_INLINE torch_step time_compiled_training_step(const model& m, const workload& load, const training_plan& plan,
-                                                      const device& device, double host_microseconds) {
-    torch_step step =
-        time_kernels(compiled_training_kernels(m, load, plan, inductor_device_of(device)),
-                     static_cast<double>(plan.schedule.gradient_accumulation_steps), device, host_microseconds, true);
+                                                      const device& device, double host_microseconds, tf32_mode tf32) {
+    torch_step step = time_kernels(compiled_training_kernels(m, load, plan, inductor_device_of(device)),
+                                   static_cast<double>(plan.schedule.gradient_accumulation_steps), device,
+                                   host_microseconds, tf32, true);
     step.is_compiled = true;
     return step;
 }
 
 LLMCOST_INLINE torch_step time_compiled_forward_pass(const model& m, const workload& load, const device& device,
-                                                     double host_microseconds) {
+                                                     double host_microseconds, tf32_mode tf32) {
     torch_step step = time_kernels(compiled_forward_kernels(m, load, inductor_device_of(device)), 1, device,
-                                   host_microseconds, false);
+                                   host_microseconds, tf32, false);
     step.is_compiled = true;
     return step;
 }

@@ -23,6 +23,9 @@ LLMCOST_INLINE double multiprocessor_cycles(const device& d) noexcept {
     return d.fp32 > 0 ? d.fp32 * 1e12 / flops_per_cycle : 1e11;
 }
 
+/// Fraction of the TF32 peak that large tiles reach.
+inline constexpr double tf32_efficiency = 0.81;
+
 /// Limits of the tiles of a product.
 struct tile_limits {
     double peak = 0;        ///< FLOP/s
@@ -63,17 +66,27 @@ struct tile_limits {
     return best;
 }
 
+// The efficiency is that of convolutions in TF32, whose implicit GEMMs have the same tiles.
+LLMCOST_INLINE double tf32_product_seconds(const device& d, const torch_kernel& k) {
+    constexpr double latency = 2.7e-6, bandwidth_fraction = 0.81;
+    constexpr std::int64_t max_split = 32;
+    const tile_limits limits{d.tf32 * 1e12, tf32_efficiency, max_split};
+    const double moved = static_cast<double>(k.bytes()) / std::max(d.memory_bandwidth * 1e9, 1e9);
+    return latency + std::max(implicit_gemm_seconds(d, k, k.inner, limits), moved / bandwidth_fraction);
+}
+
 LLMCOST_INLINE double convolution_seconds(const device& d, const torch_kernel& k) {
     constexpr double latency = 6.1e-6;  // of the product, and of the kernel that initializes its workspace
     constexpr double bandwidth_fraction = 0.86, few_channels_fraction = 0.21;
     constexpr std::int64_t load_bytes = 16, few_channels = 32;
     const bool is_half = k.type != dtype::float32, is_weight = k.kind == torch_kernel_kind::convolution_weight;
-    const double peak = std::max(is_half ? d.peak(k.type) : d.tf32 * 1e12, 1e9);
+    const bool has_tf32 = k.tf32 != tf32_mode::off && d.tf32 > 0;
+    const double peak = std::max(is_half ? d.peak(k.type) : has_tf32 ? d.tf32 * 1e12 : d.peak(dtype::float32), 1e9);
     const double bandwidth = std::max(d.memory_bandwidth * 1e9, 1e9), cycles = multiprocessor_cycles(d);
     const double moved = static_cast<double>(k.bytes()) / bandwidth;
     const std::int64_t alignment = load_bytes / (is_half ? 2 : 4);
     // fractions of the peak of large tiles; a weight gradient gathers both of its operands
-    const double efficiency = is_half ? 0.89 : 0.81;
+    const double efficiency = is_half ? 0.89 : tf32_efficiency;
     constexpr double weight_efficiency = 0.61, images_efficiency = 0.82, narrow_efficiency = 0.48;
     const std::int64_t width = is_weight ? k.columns : k.inner, channels = width / std::max<std::int64_t>(k.window, 1);
     if (k.kind == torch_kernel_kind::convolution_images) {

@@ -265,7 +265,10 @@ LLMCOST_INLINE void kernel_listener::add_batch_norm(std::int32_t node) {
         torch_kernel& k = add(name, kind, read, written);
         k.type = operands.output.type;
         detail::set_channels(k, input, n.kind == op::instance_norm_affine);
+        // `cudnn_batch_norm(input, weight, bias, running mean, running variance)`
         for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+        const shape channels(input.rank > 1 ? input.size[1] : 1);
+        for (int i = 0; i < 2 && operands.inputs.size() > 1; ++i) detail::add_operand(k, channels);
     };
     if (is_evaluation_)  // cudnn's `bn_fw_inf_1C11` and `batch_norm_transform_input_kernel` compute a channel index
         return add_kernel(
@@ -281,8 +284,11 @@ LLMCOST_INLINE void kernel_listener::add_batch_norm(std::int32_t node) {
     // aten/src/ATen/native/cuda/Normalization.cu, `batch_norm_cuda_out`: cuDNN has no bfloat16
     constexpr literal name = "aten::native_batch_norm";
     add_kernel(name, torch_kernel_kind::batch_norm_statistics, n.output_bytes, 0);
-    add_kernel(name, torch_kernel_kind::batch_norm_update, 0, 0);
-    add_kernel(name, torch_kernel_kind::batch_norm_transform, n.output_bytes, n.output_bytes);
+    for (const auto& [kind, bytes] : {std::pair{torch_kernel_kind::batch_norm_update, std::uint64_t{0}},
+                                      std::pair{torch_kernel_kind::batch_norm_transform, n.output_bytes}}) {
+        add_kernel(name, kind, bytes, bytes);
+        kernels.back().is_continuation = true;
+    }
 }
 
 LLMCOST_INLINE const fused_kernel* kernel_listener::experts_of(std::int32_t node) const {
@@ -344,6 +350,11 @@ LLMCOST_INLINE void kernel_listener::add_product_gradient(std::int32_t node, std
     k.inner = of_first ? s.columns : s.rows;
     k.is_transposed_a = !of_first;
     k.flops = n.torch_flops;
+    // a weight that is stored as (inner, columns), as that of `Conv1D`, has a gradient of these sizes
+    const bool is_stored_by_inner = operands.inputs.size() > 1 && operands.inputs[1].rank == 2 &&
+                                    operands.inputs[1].is_contiguous() && operands.inputs[1].size[0] == s.inner &&
+                                    operands.inputs[1].size[1] == s.columns;
+    if (!of_first && is_stored_by_inner) std::swap(k.rows, k.columns);
     const std::uint64_t element = n.element_bits / 8;
     const auto elements = [&](std::int64_t a, std::int64_t b) {
         return static_cast<std::uint64_t>(s.batch) * static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b) *
@@ -397,7 +408,9 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
     const bool is_parameter = n.inputs[input].parameter >= 0;
     const std::uint64_t full = std::max(computed_bytes, n.inputs[input].bytes);
     if (n.kind == op::gather && is_parameter) {  // Embedding.cu, `embedding_dense_backward_cuda`: zeros, then rows
-        add("aten::fill_", torch_kernel_kind::fill, 0, full).type = operands.output.type;
+        torch_kernel& zeros = add("aten::fill_", torch_kernel_kind::fill, 0, full);
+        zeros.type = operands.output.type;
+        if (has_operand) detail::add_operand(zeros, detail::shape_of(operands.inputs[input]));
         torch_kernel& k = add("aten::embedding_dense_backward", torch_kernel_kind::embedding_backward, n.output_bytes,
                               n.output_bytes);
         k.type = operands.output.type;
@@ -423,7 +436,12 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
         if (g.kind == torch_kernel_kind::batch_norm_backward) {
             if (operands.output.type == dtype::bfloat16) k.name = "aten::native_batch_norm_backward";
             detail::set_channels(k, operands.inputs.front(), n.kind == op::instance_norm_affine);
-            detail::add_operand(k, gradient);
+            // input, gradient, and five tensors of a value per channel; cuDNN's reserve space is empty
+            constexpr int num_channel_tensors = 5;
+            for (int i = 0; i < 2; ++i) detail::add_operand(k, gradient);
+            for (int i = 0; i < num_channel_tensors; ++i)
+                detail::add_operand(k, shape(gradient.rank > 1 ? gradient.size[1] : 1));
+            if (operands.output.type != dtype::bfloat16) detail::add_operand(k, shape(0));
             continue;
         }
         if (n.kind == op::clamp && n.in_place) {  // `relu6_` is `hardtanh_`
@@ -445,7 +463,10 @@ LLMCOST_INLINE void kernel_listener::on_gradient(std::int32_t node, std::size_t 
                 k.kind = torch_kernel_kind::elementwise_strided;
         }
         detail::set_rows(k, operands.output);
-        if (g.kind == torch_kernel_kind::layer_norm_backward)
+        if (g.kind == torch_kernel_kind::pooling_backward)  // gradient, input, indices
+            for (const shape& s : {detail::shape_of(operands.output), gradient, detail::shape_of(operands.output)})
+                detail::add_operand(k, s);
+        else if (g.kind == torch_kernel_kind::layer_norm_backward)
             detail::set_layer_norm_operands(k, operands);
         else if (rule.is_joint || g.reads == 0)
             detail::add_operand(k, rule.is_joint ? detail::shape_of(operands.output) : gradient);

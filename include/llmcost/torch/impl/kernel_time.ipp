@@ -51,11 +51,16 @@ inline constexpr double microsecond = 1e-6;
     // cuDNN's `nchwToNhwcKernel` moves tiles of 32 channels; images have three
     constexpr std::int64_t few_channels = 4;
     if (k.kind == torch_kernel_kind::layout && k.columns < few_channels) bandwidth *= 0.57;
-    if (bytes < cache * 0.8) bandwidth *= cached_bandwidth;
+    // the blocks of a column reduction wait for each other, not for memory
+    if (bytes < cache * 0.8 && k.kind != torch_kernel_kind::column_reduction) bandwidth *= cached_bandwidth;
     double seconds = bandwidth > 0 ? bytes / bandwidth : 0;
+    // one offset per element instead of two: rows of `div` and `neg` of expanded and sliced tensors
+    constexpr double unary_rate = 1.28;
+    const bool is_unary = k.kind == torch_kernel_kind::elementwise_strided && k.num_operands == 1;
     if (limits->elements_per_cycle > 0)
-        seconds = std::max(seconds, static_cast<double>(k.bytes_written) / element_bytes_of(k.type) /
-                                        (multiprocessor_cycles(d) * limits->elements_per_cycle));
+        seconds = std::max(seconds,
+                           static_cast<double>(k.bytes_written) / element_bytes_of(k.type) /
+                               (multiprocessor_cycles(d) * limits->elements_per_cycle * (is_unary ? unary_rate : 1)));
     const double cycles_per_row = sums_rows_in_parallel(d, k) ? cycles_per_parallel_row : limits->cycles_per_row;
     if (cycles_per_row > 0) seconds += static_cast<double>(k.rows) * cycles_per_row / multiprocessor_cycles(d);
     return limits->latency * microsecond + seconds;
@@ -106,6 +111,11 @@ inline constexpr double microsecond = 1e-6;
     return alignment == 1 ? 0.14 : alignment == 2 ? 0.29 : alignment == 4 ? 0.75 : 1;
 }
 
+/// Whether a product runs on tensor cores in TF32.
+[[nodiscard]] LLMCOST_INLINE bool is_tf32_product(const device& d, const torch_kernel& k) noexcept {
+    return k.type == dtype::float32 && k.tf32 == tf32_mode::on && d.tf32 > 0;
+}
+
 /// Seconds of a product on tiles: the fastest tile size and split of the inner dimension.
 [[nodiscard]] LLMCOST_INLINE double product_seconds(const device& d, const torch_kernel& k) {
     struct tile {
@@ -114,6 +124,7 @@ inline constexpr double microsecond = 1e-6;
     constexpr tile tiles[]{{256, 128}, {128, 256}, {128, 192}, {192, 128}, {128, 128}, {128, 96}, {96, 128},
                            {128, 64},  {64, 128},  {64, 64},   {32, 64},   {64, 32},   {32, 32}};
     constexpr std::int64_t splits[]{1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+    if (is_tf32_product(d, k)) return tf32_product_seconds(d, k);
     const bool is_half = k.type != dtype::float32 && k.type != dtype::float64;
     const double peak = std::max(d.peak(k.type), 1e9), units = std::max(d.num_compute_units, 1.0);
     const double efficiency = is_half ? 1.03 * alignment_factor(k) : 0.876;

@@ -55,12 +55,13 @@ LLMCOST_INLINE void add_seconds(std::vector<double>& seconds_of_operations, std:
 }
 
 /// Merges equal kernels and adds their times.
-[[nodiscard]] LLMCOST_INLINE torch_step timed_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
-                                                      const device& device, double host_microseconds,
+[[nodiscard]] LLMCOST_INLINE torch_step timed_kernels(std::vector<torch_kernel> kernels, tf32_mode tf32,
+                                                      double num_passes, const device& device, double host_microseconds,
                                                       const relative_bounds& device_bounds) {
     torch_step step;
     std::unordered_map<std::string, std::size_t> places;
-    for (const torch_kernel& k : kernels) {
+    for (torch_kernel& k : kernels) {
+        k.tf32 = tf32;
         const auto [place, is_new] = places.try_emplace(key_of(k), step.kernels.size());
         if (is_new) step.kernels.push_back({k, 0, kernel_seconds(device, k)});
         timed_torch_kernel& row = step.kernels[place->second];
@@ -95,20 +96,21 @@ LLMCOST_INLINE double torch_step::loss_seconds(std::size_t num_operations) const
 }
 
 LLMCOST_INLINE torch_step time_kernels(const std::vector<torch_kernel>& kernels, double num_passes,
-                                       const device& device, double host_microseconds, bool is_training) {
-    return detail::timed_kernels(kernels, num_passes, device, host_microseconds,
+                                       const device& device, double host_microseconds, tf32_mode tf32,
+                                       bool is_training) {
+    return detail::timed_kernels(kernels, tf32, num_passes, device, host_microseconds,
                                  is_training ? detail::training_device_bounds : detail::forward_device_bounds);
 }
 
 LLMCOST_INLINE torch_step time_training_step(const model& m, const workload& load, const training_plan& plan,
-                                             const device& device, double host_microseconds) {
+                                             const device& device, double host_microseconds, tf32_mode tf32) {
     return time_kernels(training_kernels(m, load, plan), static_cast<double>(plan.schedule.gradient_accumulation_steps),
-                        device, host_microseconds, true);
+                        device, host_microseconds, tf32, true);
 }
 
 LLMCOST_INLINE torch_step time_forward_pass(const model& m, const workload& load, const device& device,
-                                            double host_microseconds) {
-    return time_kernels(forward_kernels(m, load), 1, device, host_microseconds, false);
+                                            double host_microseconds, tf32_mode tf32) {
+    return time_kernels(forward_kernels(m, load), 1, device, host_microseconds, tf32, false);
 }
 
 }  // namespace llmcost

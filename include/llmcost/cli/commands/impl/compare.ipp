@@ -187,8 +187,8 @@ LLMCOST_INLINE command_output run_compare(const arguments& typed, const program&
     if (args.text(option::allocator) == torch_engine_name) {
         if (!args.has(option::device)) throw_usage("--engine", "torch requires --device");
     } else {
-        for (const option_spec& o :
-             {option::device, option::torch_execution, option::torch_host, option::precision, option::implementation})
+        for (const option_spec& o : {option::device, option::torch_execution, option::torch_host, option::tf32,
+                                     option::precision, option::implementation})
             if (args.has(o)) throw_usage(o.name, "requires --engine torch");
     }
     const workload_sweep work(args, swept_options);

@@ -44,7 +44,8 @@ LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, c
         const double memory = p.device->memory_bytes();
         if (memory > 0 && static_cast<double>(train(m, changed_load, changed).memory.peak.bytes.total) > memory) return;
         add_time(std::move(change),
-                 time_training_step(m, changed_load, changed, *p.device, p.host_microseconds).seconds(), num_inputs);
+                 time_training_step(m, changed_load, changed, *p.device, p.host_microseconds, p.tf32).seconds(),
+                 num_inputs);
     };
     if (step.is_host_bound()) {
         add_time("CUDA graph (--execution graph)", step.device_seconds, 1);
@@ -66,6 +67,10 @@ LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, c
         workload changed = load;
         changed.autocast = true;
         add("--precision bf16-mixed", base_model, changed, plan);
+        if (p.tf32 != tf32_mode::on)
+            add_time(
+                "--tf32 on (cuda.matmul.allow_tf32)",
+                time_training_step(base_model, load, plan, *p.device, p.host_microseconds, tf32_mode::on).seconds(), 1);
     }
     if (const std::optional<model> padded = model_with_padded_vocabulary(base_model))
         add(padding_label(*padded), *padded, load, plan);

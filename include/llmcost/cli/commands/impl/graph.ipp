@@ -266,7 +266,7 @@ LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format fo
         for (const option_spec& o : {option::split, option::stages})
             if (args.has(o)) throw_usage(o.name, "cannot be combined with --engine torch");
     }
-    for (const option_spec& o : {option::torch_host, option::precision, option::implementation})
+    for (const option_spec& o : {option::torch_host, option::tf32, option::precision, option::implementation})
         if (!is_torch && args.has(o)) throw_usage(o.name, "requires --engine torch");
     const bool splits = args.has(option::split) || args.has(option::stages), cuts = args.has(option::cuts);
     if (format == graph_format::chakra && args.text(option::out).empty())

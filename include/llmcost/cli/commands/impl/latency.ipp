@@ -92,7 +92,7 @@ LLMCOST_INLINE void complete_latency_workload(latency_request& request, const ar
         complete_workload(deployment.model, args, load);
     }
     if (!deployment.is_torch) {
-        for (const option_spec& o : {option::torch_host, option::precision, option::implementation})
+        for (const option_spec& o : {option::torch_host, option::tf32, option::precision, option::implementation})
             if (args.has(o)) throw_usage(o.name, "requires --engine torch");
         return;
     }

@@ -108,7 +108,7 @@ LLMCOST_INLINE reported_pass draw_report(const reported& r, const arguments& arg
         p.torch = timed.torch;
         return p;
     }
-    for (const option_spec& o : {option::torch_execution, option::torch_host})
+    for (const option_spec& o : {option::torch_execution, option::torch_host, option::tf32})
         if (args.has(o)) throw_usage(o.name, "requires --engine torch");
     const bool named = args.has(option::reported_on) || args.has(option::calibration);
     try {

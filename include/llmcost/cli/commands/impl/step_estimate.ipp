@@ -127,8 +127,8 @@ step_estimate estimate_step(const arguments& args, const program& io, Configure 
 }
 
 LLMCOST_INLINE std::int64_t parse_epoch_tokens(const arguments& args) {
-    if (args.has(option::torch_host) && !args.has(option::device))
-        throw_usage(option::torch_host.name, "requires --device, for the time of a step");
+    for (const option_spec& o : {option::torch_host, option::tf32})
+        if (args.has(o) && !args.has(option::device)) throw_usage(o.name, "requires --device, for the time of a step");
     if (!args.has(option::tokens)) return 0;
     if (!args.has(option::device)) throw_usage(option::tokens.name, "requires --device, for the time of a step");
     return parse_integer(option::tokens.name, args.text(option::tokens), 1, 1'000'000'000'000'000'000);
@@ -186,7 +186,8 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
         if (schedule.data_parallel_size > 1) line.add(option::dp, std::to_string(schedule.data_parallel_size));
         if (is_torch) {
             line.add(option::engine, std::string(torch_engine_name));
-            if (args.has(option::torch_host)) line.add(option::torch_host, std::string(args.text(option::torch_host)));
+            for (const option_spec& o : {option::torch_host, option::tf32})
+                if (args.has(o)) line.add(o, std::string(args.text(o)));
             if (is_compiled(args))
                 line.add(option::torch_execution,
                          args.choice(option::compile_mode) == 1 ? "reduce-overhead" : "compile");

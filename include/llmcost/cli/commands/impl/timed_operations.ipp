@@ -35,8 +35,8 @@ LLMCOST_INLINE bool has_torch_engine(const arguments& args) {
         throw_usage(option::operations_engine.name,
                     "expected torch, found " + quote(args.text(option::operations_engine)) +
                         "; for the kernels of an inference engine, use llmcost latency");
-    for (const option_spec& o : {option::torch_execution, option::torch_host, option::precision, option::implementation,
-                                 option::training, option::optimizer})
+    for (const option_spec& o : {option::torch_execution, option::torch_host, option::tf32, option::precision,
+                                 option::implementation, option::training, option::optimizer})
         if (args.has(o)) throw_usage(o.name, "requires --engine torch");
     return false;
 }
@@ -52,11 +52,11 @@ LLMCOST_INLINE training_plan training_plan_of(const deployment& p, const trainin
 LLMCOST_INLINE torch_step time_torch_step(const deployment& p, const workload& load, const training_plan* plan) {
     if (plan == nullptr)
         return (p.is_compiled ? time_compiled_forward_pass : time_forward_pass)(p.model, load, *p.device,
-                                                                                p.host_microseconds);
+                                                                                p.host_microseconds, p.tf32);
     model base_model = p.model;
     base_model.policy = nullptr;  // the plan contains the adapter
     return (p.is_compiled ? time_compiled_training_step : time_training_step)(base_model, load, *plan, *p.device,
-                                                                              p.host_microseconds);
+                                                                              p.host_microseconds, p.tf32);
 }
 
 LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const deployment& p, workload& load) {

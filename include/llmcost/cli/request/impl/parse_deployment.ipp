@@ -64,7 +64,9 @@ LLMCOST_INLINE void apply_adapter(deployment& p, requested_adapter& requested, c
 /// The element types of the weights: options first, then the checkpoint.
 LLMCOST_INLINE checkpoint_types parse_types(const arguments& args, const parsed_model& read, const deployment& p) {
     checkpoint_types types;
-    if (args.has(option::linear_dtype))
+    if (args.text(option::engine) == torch_engine_name && args.has(option::dtype))  // commands with element types
+        types.products = &require_operand_type("--dtype", name_of(args.type(option::dtype)));
+    else if (args.has(option::linear_dtype))
         types = detail::requested_types(args, read.found.document);
     else if (read.stored.has_ggml_types)
         throw error(errc::unsupported, p.name_of_model.name,
@@ -170,6 +172,7 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     const launch_mode launch = execution == execution_compile           ? launch_mode::eager
                                : execution == execution_reduce_overhead ? launch_mode::cuda_graph
                                                                         : static_cast<launch_mode>(execution);
+    p.tf32 = parse_tf32(args);
     if (p.is_torch && launch != launch_mode::cuda_graph) p.host_microseconds = parse_torch_host(args);
     const parallel_config parallel = parse_parallelism(args, p.model, launch);
     set_device(p, args);

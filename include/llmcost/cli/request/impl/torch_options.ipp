@@ -10,9 +10,15 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/text/nearest_name.hpp>
+#include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli {
+
+LLMCOST_INLINE tf32_mode parse_tf32(const arguments& args) {
+    if (!args.has(option::tf32)) return tf32_mode::standard;
+    return args.choice(option::tf32) == 0 ? tf32_mode::on : tf32_mode::off;
+}
 
 LLMCOST_INLINE double parse_torch_host(const arguments& args) {
     const std::string_view text = args.text(option::torch_host, torch_hosts[0].name);
