@@ -239,6 +239,20 @@ def check_command_line(browser, url, llmcost):
     wait_until(browser, "document.querySelectorAll('#command-charts svg').length > 3")
 
 
+def check_report(browser, url, llmcost, folder):
+    saved = folder / "llmcost-report.html"
+    saved.unlink(missing_ok=True)
+    browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder.resolve()))
+    load(browser, url)
+    click(browser, "#save")
+    end = time.monotonic() + 30
+    while not saved.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    expected = subprocess.run([llmcost, "report", "--model", LLAMA, "--device", "h100_sxm", "--calibration", "none"],
+                              stdout=subprocess.PIPE).stdout
+    check("a report is saved, as the program writes it", saved.exists() and saved.read_bytes() == expected)
+
+
 def check_accessibility(browser, url):
     load(browser, url)
     nodes = browser.ask("Accessibility.getFullAXTree")["nodes"]
@@ -247,6 +261,7 @@ def check_accessibility(browser, url):
         role = node.get("role", {}).get("value")
         if properties.get("focusable") and not node.get("ignored") and role not in ("RootWebArea",):
             check(f"a {role} has a name", node.get("name", {}).get("value"))
+    check("each field has a label", browser.of("[...document.querySelectorAll('input, select, textarea')].every(f => f.labels.length > 0)"))
     check("identifiers are unique", browser.of("(all => new Set(all).size === all.length)([...document.querySelectorAll('[id]')].map(e => e.id))"))
     check("each section has a heading", browser.of("[...document.querySelectorAll('section')].every(s => s.querySelector('h2'))"))
     check("tables have captions and heads", browser.of("[...document.querySelectorAll('main table')].every(t => t.caption && t.querySelector('th[scope=col]'))"))
@@ -256,7 +271,7 @@ def check_accessibility(browser, url):
     for _ in range(6):
         browser.press("Tab", 9)
         reached.append(browser.of("document.activeElement.id || document.activeElement.className"))
-    check(f"Tab reaches the skip link, tools and the model: {reached}", reached[:4] == ["skip", "share", "theme", "model"])
+    check(f"Tab reaches the skip link, tools and the model: {reached}", reached[:5] == ["skip", "save", "share", "theme", "model"])
 
 
 def check_appearance(browser, url, folder):
@@ -297,6 +312,7 @@ def main():
             check_share_link(browser, url)
             check_accessibility(browser, url)
             check_command_line(browser, url, llmcost)
+            check_report(browser, url, llmcost, folder)
             check_measurements(browser, llmcost, url)
             check_large_counts(browser, llmcost, url)
             check_appearance(browser, url, folder)

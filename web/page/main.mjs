@@ -97,7 +97,7 @@ async function update() {
       if (own === generation) section.show(elements, answers);
     };
     await show(first);
-    document.body.dataset.ready = 'first';
+    document.body.dataset.ready ??= 'first';
     const has_model = Boolean(context.results.front);
     const wanted = others.filter((section) => has_model && section.applies(state));
     for (const section of others) wanted.includes(section) ? section.expect() : section.clear();
@@ -112,7 +112,6 @@ async function update() {
   status.textContent = totals ? `${short_count(totals.params)} parameters, ${short_count(totals.flops)}FLOPs; computed in ${Math.round(performance.now() - begin)} ms`
                               : 'This request has no result.';
   by_id('results').removeAttribute('aria-busy');
-  document.body.dataset.ready = 'all';
 }
 
 function report(problem) {
@@ -170,6 +169,18 @@ by_id('share').addEventListener('click', async ({target}) => {
   } catch {
     status.replaceChildren('Link: ', element('a', {href: link}, link));
   }
+});
+by_id('save').addEventListener('click', async () => {
+  const state = read_form(form);
+  const answer = await engine.run(requests.line('report', state), {input: state.config});
+  if (!answer.output) {
+    status.textContent = answer.messages;
+    return;
+  }
+  const url = URL.createObjectURL(new Blob([answer.output], {type: 'text/html'}));
+  element('a', {href: url, download: 'llmcost-report.html'}).click();
+  URL.revokeObjectURL(url);
+  status.textContent = 'The report is saved as llmcost-report.html.';
 });
 addEventListener('hashchange', async () => {
   write_form(form, await from_fragment(location.hash.slice(1)));
