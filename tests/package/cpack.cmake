@@ -4,8 +4,8 @@
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
-# the build is complete already
-execute_process(COMMAND ${CPACK} -G TGZ -B ${WORK_DIR} -D CPACK_CMAKE_GENERATOR= --config ${BUILD_DIR}/CPackConfig.cmake
+# with Ninja, cpack builds nothing: the build is complete already
+execute_process(COMMAND ${CPACK} -G TGZ -B ${WORK_DIR} --config ${BUILD_DIR}/CPackConfig.cmake
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB archive ${WORK_DIR}/*.tar.gz)
 file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${WORK_DIR}/root)
