@@ -260,15 +260,19 @@ struct selected_table {
     }
 };
 
-/// Who measured a table, and under which licence it is.
+/// Who measured a table, under which licence it is, and whether its kernels may replace those of engines.
 struct table_origin {
     std::string source, licence;
+    bool replaces_engines = true;
 };
-/// The two lines of a file SOURCE next to a table; `other` where there is none.
+/// The lines of a file SOURCE next to a table: source, licence, and `not for engines`; `other` where there is no file.
 inline table_origin origin_of(const std::filesystem::path& path, const table_origin& other) {
     std::ifstream file(path.parent_path() / "SOURCE");
     table_origin origin;
-    return std::getline(file, origin.source) && std::getline(file, origin.licence) ? origin : other;
+    if (!std::getline(file, origin.source) || !std::getline(file, origin.licence)) return other;
+    std::string use;
+    origin.replaces_engines = !std::getline(file, use) || use != "not for engines";
+    return origin;
 }
 
 /// Fits all kernels of these tables: calibrations into DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json below a
@@ -302,6 +306,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
         std::vector<table> tables = read_tables(selected.path, origin.source, origin.licence);
         std::erase_if(tables, [&](const table& t) { return !selected.includes(t); });
         if (tables.empty()) throw std::runtime_error(path + ": no rows of " + selected.label);
+        for (table& t : tables) t.replaces_engines = origin.replaces_engines;
         sort_in(std::move(tables));
     }
     sort_in(others.tables());
@@ -334,6 +339,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                 json_writer& json = file->second;
                 if (fresh) {
                     json.object().member("device", name).member("source", t.source).member("licence", t.licence);
+                    if (!t.replaces_engines) json.member("replaces_engines", false);
                     json.key("kernels").array();
                 }
                 const table* decodes = find_decode_table(t);

@@ -58,7 +58,8 @@ struct mixed_call {
 struct table {
     const operator_type* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
-    std::string source, licence;  ///< of what was measured
+    std::string source, licence;   ///< of what was measured
+    bool replaces_engines = true;  ///< may replace unmeasured kernels of engines
     std::vector<measurement> rows{};
     std::vector<mixed_call> mixed{};  ///< of prompts of this kernel
     double min_launch = 1e-7;         ///< seconds

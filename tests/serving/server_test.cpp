@@ -343,6 +343,19 @@ TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
     CHECK(match_kernels({k}, execution_config, library).front().companion_type == nullptr);
 }
 
+// configs/calibrations/h200_sxm/batched_gemm/cuda-13.0 was measured by llmcost-calibrate
+TEST_CASE("measurements that are not for engines serve requests without one") {
+    const std::string measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+    kernel_library any("h200_sxm", "", "", measured), vllm("h200_sxm", "vllm", "", measured);
+    const operator_shape shape{.type = find_operator_type("batched_gemm"),
+                               .sizes = {64, 128, 1024, 128},
+                               .operand = find_operand_type("bfloat16")};
+    REQUIRE(any.find(shape) != nullptr);
+    CHECK(any.find(shape)->software == "cuda");
+    CHECK(vllm.find(shape) == nullptr);
+    CHECK(vllm.warnings().empty());
+}
+
 TEST_CASE("a product with known scales saves computing them, and nothing else does") {
     kernel_library library("h200_sxm", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     model_kernel k;

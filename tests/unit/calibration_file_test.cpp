@@ -94,7 +94,7 @@ TEST_CASE("a bad calibration names the place") {
           "mine.json: /source: expected the source of the measurements, found \"\"");
     // a misspelt key would count as one that is missing
     CHECK(complaint_of_calibration(replace_text("\"device\"", "\"devise\"")) ==
-          "mine.json: /devise: expected one of device, source, licence, kernels: \"h200_sxm\"");
+          "mine.json: /devise: expected one of device, source, licence, replaces_engines, kernels: \"h200_sxm\"");
     CHECK(complaint_of_calibration(replace_text("\"software\"", "\"soft\""))
               .starts_with("mine.json: /kernels/0/soft: expected one of family, software, "));
     CHECK(complaint_of_calibration(replace_text("\"held_out\"", "\"variat\": \"x\", \"held_out\""))

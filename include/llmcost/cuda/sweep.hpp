@@ -134,8 +134,9 @@ inline void add_products(calibration_sweep_builder& to) {
     for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")})
         for (std::size_t i = 0; i < subsample(sites, to.options().full); ++i)
             for (const std::int64_t batch : {8, 64, 512})
-                for (const std::int64_t m : {1, 16, 128, 1024})
-                    to.add("batched_gemm", operand, "", {batch, m, sites[i][0], sites[i][1]}, {"cublasLt"});
+                for (const std::int64_t m : {1, 4, 16, 64, 128, 256, 1024})
+                    if (to.options().full || m == 1 || m == 16 || m == 128 || m == 1024)
+                        to.add("batched_gemm", operand, "", {batch, m, sites[i][0], sites[i][1]}, {"cublasLt"});
 }
 
 /// Heads, those of keys and values, and a head's width, of models with and without shared keys.
@@ -165,13 +166,26 @@ inline void add_attention(calibration_sweep_builder& to) {
     for (std::size_t i = 0; i < subsample(encoders, full); ++i) {
         const auto& s = encoders[i];
         for (const std::int64_t batch : {1, 8, 32})
-            for (const std::int64_t length : {64, 256, 577, 1024, 4096})
-                to.add("full_attention", "bfloat16", "", {batch, length, s[0], s[1], s[2], length}, {"cudnn", "eager"});
+            for (const std::int64_t length : {64, 256, 512, 577, 1024, 4096})  // 577 is not aligned
+                if (full || length != 512)
+                    to.add("full_attention", "bfloat16", "", {batch, length, s[0], s[1], s[2], length},
+                           {"cudnn", "eager"});
     }
 }
 
-/// Rows from one to memory's bandwidth; `moved` is what a kernel reads and writes.
+/// Rows from one to memory's bandwidth; `moved` is what a kernel reads and writes. Deviations of a width reach two
+/// octaves
+/// (`correction_table::find_position`), so a full sweep of reductions has a width between each two.
 inline void add_rows(calibration_sweep_builder& to) {
+    for (const std::int64_t k : {2048, 8192})
+        for (std::int64_t m = 1; m <= 65536 && to.options().full; m *= 4) {
+            for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")}) {
+                to.add("norm", operand, "", {m, k}, {"rms_norm", "layer_norm"});
+                to.add("softmax", operand, "", {m, k}, {"softmax"});
+            }
+            to.add("computescale", "fp8", "", {m, k}, {"absmax"});
+            to.add("scale_matrix", "fp8", "", {m, k}, {"quantised"});
+        }
     for (const std::int64_t k : {1024, 4096, 16384})
         for (std::int64_t m = 1; m <= 65536; m *= to.options().full ? 2 : 4) {
             for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")}) {
@@ -198,14 +212,14 @@ inline void add_primitives(calibration_sweep_builder& to) {
     for (const vector_cost& primitive : vector_costs)
         for (const string_ref operand : {string_ref("float32"), string_ref("float16"), string_ref("bfloat16")}) {
             for (const std::int64_t n : {1024, 8192}) {
-                for (std::int64_t threads = 1; threads <= 32; threads *= to.options().full ? 2 : 32)
+                for (const std::int64_t threads : {1, 32})  // a chain takes as long in each
                     to.add("primitive", operand, primitive.name, {n, threads}, {"chained"});
                 for (const std::int64_t threads : {1024, 2048})
                     to.add("primitive", operand, primitive.name, {n, units * threads}, {"interleaved"});
             }
         }
     for (const string_ref issued : {string_ref("stream"), string_ref("graph")})
-        for (const std::int64_t num_launches : {1, 10, 100, 1000})
+        for (const std::int64_t num_launches : {1, 2, 4, 10, 32, 100, 320, 1000})
             for (const std::int64_t blocks : {std::int64_t{1}, units})
                 to.add("launch", "bfloat16", issued, {num_launches, blocks}, {"empty"});
 }

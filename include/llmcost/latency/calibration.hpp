@@ -39,6 +39,7 @@ struct kernel_calibration {
     correction_table correction{};
     mixed_decode_kind mixed_decode_mode = mixed_decode_kind::separate_kernel;
     bool is_fallback_device = false;  ///< measured on another device, as a fallback
+    bool replaces_engines = true;     ///< may replace an unmeasured kernel of an engine
     cross_validation_error error{};
     cross_validation_error
         unseen_shape_error{};  ///< for layer shapes outside of the fit; `num_rows` is 0 if there are too few

@@ -29,10 +29,12 @@ namespace llmcost {
 LLMCOST_INLINE calibration_document::calibration_document(const config_document& file)
     : characters_(file.characters()) {
     file.read_with([this](config_view root) {
-        check_keys(root, {"device", "source", "licence", "kernels"});
+        check_keys(root, {"device", "source", "licence", "replaces_engines", "kernels"});
         device_ = root.string("device");
         if (root.string("source").empty()) throw_invalid_value(root, "source", "the source of the measurements");
         for (const config_view kernel : root.array("kernels")) parse_kernel(kernel.as_object());
+        const bool replaces_engines = root.boolean("replaces_engines", true);
+        for (kernel_calibration& kernel : kernels_) kernel.replaces_engines = replaces_engines;
         return 0;
     });
 }

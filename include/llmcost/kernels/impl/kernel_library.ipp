@@ -135,7 +135,8 @@ LLMCOST_INLINE const kernel_calibration* kernel_library::find_measured(kernel_da
         if (const kernel_calibration* candidate = database.find_kernel(query).calibration; is_same_software(candidate))
             return candidate;
     }
-    return match.calibration;
+    return match.calibration == nullptr || software_.empty() || match.calibration->replaces_engines ? match.calibration
+                                                                                                    : nullptr;
 }
 
 LLMCOST_INLINE const kernel_calibration* kernel_library::find_on_similar_device(kernel_database& database,
