@@ -15,6 +15,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/ops_options.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
 #include <llmcost/graph/operator_table.hpp>
 #include <llmcost/report/metrics.hpp>
@@ -23,35 +24,7 @@
 // `llmcost ops`: the operations of a pass.
 namespace llmcost::cli {
 
-namespace option {
-
-inline constexpr option_spec backward =
-    with_help(option_spec{.name = "--backward"}, "include the backward pass and gradients of a training step");
-inline constexpr option_spec bookkeeping{.name = "--bookkeeping",
-                                         .help = "include operations without cost: view, transpose ..."};
-inline constexpr option_spec expand{.name = "--expand", .help = "list each layer separately"};
-inline constexpr option_spec group{.name = "--group",
-                                   .value = "GROUP",
-                                   .type = value_type::choice,
-                                   .choices = "kind|module|layer",
-                                   .help = "group operations by kind, module or layer"};
-inline constexpr option_spec sort{.name = "--sort",
-                                  .value = "KEY",
-                                  .type = value_type::choice,
-                                  .choices = "name|flops|bytes|intensity|params|kept|time",
-                                  .help =
-                                      "sort key: name, or largest first by flops, bytes, intensity, params, kept "
-                                      "(bytes saved for backward) or time (default: execution order)"};
-inline constexpr option_spec filter{.name = "--filter",
-                                    .value = "TEXT",
-                                    .type = value_type::text,
-                                    .help = "only rows whose name, operation or class contains TEXT"};
-
-}  // namespace option
-
 namespace detail {
-
-enum class sort_field : std::uint8_t { name, flops, bytes, intensity, params, saved, time };
 
 /// The sort key of rows, largest first.
 bool precedes(sort_field field, const operator_costs& a, const operator_costs& b);

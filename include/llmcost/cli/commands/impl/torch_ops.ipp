@@ -18,7 +18,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
-#include <llmcost/cli/commands/ops.hpp>
+#include <llmcost/cli/commands/ops_options.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/report/json_writer.hpp>
