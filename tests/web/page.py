@@ -108,6 +108,19 @@ def check_measurements(browser, llmcost, url):
     check("the file next to the page is loaded", milliseconds(measured) in text_of(browser, "latency"))
 
 
+def check_other_inputs(browser, llmcost, url):
+    model = "google/vit-base-patch16-224"
+    load(browser, url + f"#model={model}&batch=8")
+    check("images are the input", "Forward pass, 8 images" in text_of(browser, "summary"))
+    step = program_json(llmcost, "latency", "--model", model, "--batch", "8", "--device", "h100_sxm", "--calibration", "none")
+    check("the time of a forward pass", milliseconds(step["seconds"]) in text_of(browser, "latency").replace(" µs", "e-3 ms"))
+    load(browser, url + f"#model={model}&task=training")
+    check("images per second", "images/s" in text_of(browser, "latency"))
+    load(browser, url + "#model=google-bert/bert-base-uncased")
+    check("the longest input of the model", "sequence 512" in text_of(browser, "summary") and "512 tokens" in text_of(browser, "latency"))
+    check("sections have no error", browser.of("document.querySelector('.error') === null"))
+
+
 def check_large_counts(browser, llmcost, url):
     workload = {"batch": "1000003", "sequence": "100001"}
     load(browser, url + "#batch=1000003&sequence=100001")
@@ -314,6 +327,7 @@ def main():
             check_command_line(browser, url, llmcost)
             check_report(browser, url, llmcost, folder)
             check_measurements(browser, llmcost, url)
+            check_other_inputs(browser, llmcost, url)
             check_large_counts(browser, llmcost, url)
             check_appearance(browser, url, folder)
             messages = [e for e in browser.events if e.get("method") in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]

@@ -67,17 +67,20 @@ async function summary({run, state, requests, results}) {
   if (answer.code !== 0) return [[error_text(answer)], [answer]];
   const found = results.front = parse_json(answer.output);
   const {model, totals, workload} = found;
-  const tokens = `${exact(workload.batch)} × ${exact(workload.sequence)} tokens` + (workload.past ? ` after ${exact(workload.past)}` : '');
+  // the front page names the workload; the default sequence length depends on the model
+  const front_page = await run(requests.line('', state));
+  const label = front_page.output.match(/^(\S.*?) {2,}FLOPs per /m)?.[1] ?? '';
+  results.sequence = label.match(/sequence ([\d,]+)/)?.[1].replaceAll(',', '');
   const cards = [
     card('Parameters', short_count(totals.params), exact(totals.params)),
     ...(totals.active === totals.params ? [] : [card('Active parameters', short_count(totals.active), exact(totals.active))]),
     card('FLOPs, forward pass', short_count(totals.flops), exact(totals.flops)),
     card('Weights', bytes(totals.weight_bytes), `${exact(totals.weight_bytes)} B`),
-    card('KV cache', bytes(totals.cache_bytes), `${exact(totals.cache_bytes)} B`),
+    ...(Number(totals.cache_bytes) === 0 ? [] : [card('KV cache', bytes(totals.cache_bytes), `${exact(totals.cache_bytes)} B`)]),
   ];
   if (totals.saved_bytes !== null) cards.push(card('Saved for backward', bytes(totals.saved_bytes), `${exact(totals.saved_bytes)} B`));
   return [[
-    element('p', {class: 'lead'}, element('b', {}, model.name), ` · ${model.architecture} · ${workload.dtype} · ${tokens}`),
+    element('p', {class: 'lead'}, element('b', {}, model.name), ` · ${model.architecture} · ${workload.dtype} · ${label}`),
     element('dl', {class: 'cards'}, ...cards),
     element('p', {class: 'note'}, `${model.source}; counts are exact integers`),
   ], [answer]];
@@ -145,10 +148,11 @@ async function latency({run, state, requests, results}) {
     if (!has_result(answer.code)) return [[error_text(answer)], [answer]];
     const found = parse_json(answer.output);
     const kernels = [...found.kernels].sort((a, b) => b.calls * b.seconds - a.calls * a.seconds).slice(0, 8);
+    const inputs = Object.keys(found).find((key) => /^[a-z]+_per_second$/.test(key));
     const parts = [['forward', 'Forward'], ['backward', 'Backward'], ['recomputed', 'Recomputed forward'], ['reduction', 'Gradient reduction'], ['optimizer', 'Optimizer']];
     return [[
       element('dl', {class: 'cards'}, card('Step time', seconds(found.seconds), interval(found)),
-              card('Throughput', short_count(Math.round(found.tokens_per_second)) + ' tokens/s', `bound: ${found.bound}`),
+              card('Throughput', `${short_count(Math.round(found[inputs]))} ${inputs.split('_')[0]}/s`, `bound: ${found.bound}`),
               card('Model FLOPs utilization', percent(found.model_flops_utilisation), found.device)),
       element('p', {class: 'note'}, 'Estimate for the kernels of PyTorch' + (state.shards ? ', one rank without communication.' : '.')),
       element('div', {class: 'pair'}, table('Parts of a training step', [{title: 'Part'}, {title: 'Time', numeric: true}, {title: 'FLOPs', numeric: true}, {title: 'Bytes', numeric: true}],
@@ -157,23 +161,24 @@ async function latency({run, state, requests, results}) {
             kernels.map((k) => [k.operator, k.phase, exact(k.calls), seconds(k.seconds)]))),
     ], [answer]];
   }
-  const prompt = state.sequence || '1024';
+  const prompt = results.sequence;
+  const has_cache = Number(results.front.totals.cache_bytes) > 0;
   const prefill = await run(requests.line('latency', state, {sequence: prompt}, '--format', 'json'));
   const answers = [prefill];
   if (!has_result(prefill.code)) return [[error_text(prefill)], answers];
   const first = parse_json(prefill.output);
-  const steps = [['Prefill', first, `${exact(first.batch)} × ${exact(first.sequence)} tokens`]];
-  if (results.front && Number(results.front.totals.cache_bytes) > 0) {
+  const steps = [[has_cache ? 'Prefill step' : 'Forward pass', first, prompt ? `${exact(first.batch)} × ${exact(first.sequence)} tokens` : `batch ${exact(first.batch)}`]];
+  if (has_cache) {
     const decode = await run(requests.line('latency', state, {sequence: '1', past: String(Number(state.past || 0) + Number(prompt))}, '--format', 'json'));
     answers.push(decode);
     if (has_result(decode.code)) {
       const next = parse_json(decode.output);
-      steps.push(['Decode', next, `${exact(next.batch)} × 1 token after ${exact(next.past)}`]);
+      steps.push(['Decode step', next, `${exact(next.batch)} × 1 token after ${exact(next.past)}`]);
     }
   }
   const cards = steps.flatMap(([title, step, tokens]) => [
-    card(`${title} step`, seconds(step.seconds), `${interval(step)} · ${tokens}`),
-    card(`${title} bound`, step.bound, `${short_count(step.flops_per_device)}FLOPs, ${bytes(step.bytes_per_device)}`)]);
+    card(title, seconds(step.seconds), `${interval(step)} · ${tokens}`),
+    card(`${title}: bound`, step.bound, `${short_count(step.flops_per_device)}FLOPs, ${bytes(step.bytes_per_device)}`)]);
   return [[
     element('dl', {class: 'cards'}, ...cards),
     element('div', {class: 'pair'}, ...steps.map(([title, step]) => kernel_table(`${title}: kernels with the most time`, step))),
@@ -195,7 +200,7 @@ async function charts({run, state, requests, results}, is_roofline) {
   return [elements, [answer]];
 }
 
-async function fit({run, state, requests}) {
+async function fit({run, state, requests, results}) {
   const answer = await run(requests.line('fit', state, {}, '--format', 'json'));
   if (!has_result(answer.code)) return [[error_text(answer)], [answer]];
   const found = parse_json(answer.output);
@@ -203,8 +208,8 @@ async function fit({run, state, requests}) {
   const elements = [
     element('dl', {class: 'cards'},
       card('Largest batch', limit(found.max_batch), 'at this sequence length'),
-      card('Longest context', limit(found.max_context), 'tokens, at this batch size'),
-      ...(training(state) ? [] : [card('Highest concurrency', limit(found.max_concurrency), 'sequences of this length')]),
+      ...(results.sequence === undefined ? [] : [card('Longest context', limit(found.max_context), 'tokens, at this batch size')]),
+      ...(training(state) || !found.max_concurrency ? [] : [card('Highest concurrency', limit(found.max_concurrency), 'sequences of this length')]),
       card('Fewest devices', limit(found.min_devices), state.device)),
   ];
   const changes = [...found.suggestions, ...found.combinations];
@@ -215,7 +220,7 @@ async function fit({run, state, requests}) {
 }
 
 /// One column of the comparison of devices.
-async function device_column(device, {run, state, requests}) {
+async function device_column(device, {run, state, requests, results}) {
   const answers = [];
   const ask = async (command, changes, key) => {
     const answer = await run(requests.line(command, state, {device, ...changes}, '--format', 'json'));
@@ -223,7 +228,7 @@ async function device_column(device, {run, state, requests}) {
     return has_result(answer.code) ? parse_json(answer.output) : undefined;
   };
   const room = await ask('fit', {});
-  const step = await ask('latency', {sequence: state.sequence || '1024', ...(training(state) && {engine: 'torch'})});
+  const step = await ask('latency', {sequence: results.sequence, ...(training(state) && {engine: 'torch'})});
   const bound = (value, format) => value === undefined || value === null ? 'not available' : format(value);
   return {answers, cells: [bound(room?.available, bytes), bound(room?.fits, (f) => f ? 'yes' : 'no'), bound(room?.max_batch, exact),
                            bound(room?.max_context, exact), bound(room?.min_devices, exact), bound(step?.seconds, seconds), bound(step?.bound, String)]};
@@ -249,7 +254,7 @@ async function comparison(context) {
     const devices = [state.device, state['other-device']];
     const columns = [];
     for (const device of devices) columns.push(await device_column(device, context));
-    const titles = ['Memory', 'Fits', 'Largest batch', 'Longest context', 'Fewest devices', training(state) ? 'Step time' : 'Prefill step', 'Bound'];
+    const titles = ['Memory', 'Fits', 'Largest batch', 'Longest context', 'Fewest devices', training(state) ? 'Step time' : 'Prefill or forward pass', 'Bound'];
     elements.push(table('Devices', [{title: 'Result'}, ...devices.map((title) => ({title, numeric: true}))],
                         titles.map((title, i) => [title, ...columns.map((c) => c.cells[i])])));
     answers.push(...columns.flatMap((c) => c.answers));
