@@ -94,13 +94,13 @@ private:
         arrow::column out{std::move(name), is_decimal ? "d:38,0" : "l", static_cast<std::int64_t>(counts.size())};
         out.buffers = {validity(failed, out.null_count), {}};
         if (is_decimal) {
-            std::vector<decltype(llmcost::count{}.to_uint128())> words;
-            for (const llmcost::count n : counts) words.push_back(n.to_uint128());
-            out.buffers[1] = arrow::bytes_of(words);
+            std::vector<decltype(llmcost::count{}.to_uint128())> values;
+            for (const llmcost::count n : counts) values.push_back(n.to_uint128());
+            out.buffers[1] = arrow::bytes_of(values);
         } else {
-            std::vector<std::int64_t> words;
-            for (const llmcost::count n : counts) words.push_back(static_cast<std::int64_t>(n.to_uint128()));
-            out.buffers[1] = arrow::bytes_of(words);
+            std::vector<std::int64_t> values;
+            for (const llmcost::count n : counts) values.push_back(static_cast<std::int64_t>(n.to_uint128()));
+            out.buffers[1] = arrow::bytes_of(values);
         }
         return out;
     }

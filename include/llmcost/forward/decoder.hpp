@@ -69,14 +69,12 @@ constexpr tensor divide_logits_by_scale(const layer_context&, trace& t, const te
 constexpr tensor lm_head_logits(const layer_context& ctx, trace& t, const tensor& x) {
     const model_config& config = ctx.config;
     const linear head{x.dim(-1), config.vocab_size, config.head_bias, config.tie_word_embeddings};
-    const bool is_float32 = ctx.spec.has_float32_lm_head && t.load().keeps_float32_parameters;
-    tensor in = logits_to_keep(t, x);
-    if (is_float32) in = t.to(in, dtype::float32);
-    tensor out;
-    {
-        const trace::float32_parameters_guard typed{t, is_float32};
-        out = t.call(ctx.spec.names.lm_head, head_linear{head}, in);
-    }
+    tensor out = [&] {
+        const bool is_float32 = ctx.spec.has_float32_lm_head && t.load().keeps_float32_parameters;
+        if (!is_float32) return t.call(ctx.spec.names.lm_head, head_linear{head}, logits_to_keep(t, x));
+        const trace::float32_parameters_guard typed{t};
+        return t.call(ctx.spec.names.lm_head, head_linear{head}, t.to(logits_to_keep(t, x), dtype::float32));
+    }();
     if (ctx.spec.process_logits != nullptr) out = ctx.spec.process_logits(ctx, t, out);
     if (config.logits_soft_cap) out = t.mul_scalar(t.tanh(t.div_scalar(out)));
     const recorder::detach_guard unread{t};  // the load-balancing loss requires labels

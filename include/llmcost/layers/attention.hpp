@@ -413,7 +413,8 @@ constexpr tensor attention_forward(trace& t, const tensor& q, const tensor& k, c
         scores =
             options.has_float32_softmax ? t.to(t.softmax(t.to(scores, dtype::float32)), q.type) : t.softmax(scores);
     }
-    scores = functional_dropout(t, scores, dropout_position::attention);
+    if (t.applies_dropout(dropout_position::attention))
+        scores = functional_dropout(t, scores, dropout_position::attention);
     if (options.sinks != nullptr) scores = t.to(scores, values.type);  // float32 sinks make the scores float32
     return t.contiguous(t.matmul(scores, values).transpose(1, 2));
 }

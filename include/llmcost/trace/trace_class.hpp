@@ -186,14 +186,9 @@ public:
     ///
     /// One token uses `used` of `total_parts` equal parts (experts).
     constexpr tensor param(literal name, shape sizes, std::int64_t used = 1, std::int64_t total_parts = 1) {
-        if (declares_float32_parameters_) [[unlikely]]
-            return float32_param(name, sizes);
-        if (policy_ == nullptr) return trainable_parameter(name, sizes, activation_type(), used, total_parts);
-        const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
-        if (copies) (void)frozen_parameter(name, sizes);
-        const tensor weight = trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)
-                                     : frozen_parameter(name, sizes, used, total_parts);
-        return policy_->transform_parameter(*this, name, weight, false);
+        if (policy_ == nullptr && !declares_float32_parameters_) [[likely]]
+            return trainable_parameter(name, sizes, activation_type(), used, total_parts);
+        return float32_or_adapted_param(name, sizes, used, total_parts);
     }
     /// Declares a parameter that `from_pretrained` keeps in float32, whatever the type of the weights.
     ///
@@ -728,6 +723,14 @@ private:
     static constexpr tensor unflatten_batch(const tensor& product, const tensor& a);
     static constexpr bool can_fold_batch(const tensor& a, const tensor& b);
     constexpr tensor expand_to_batch(const tensor& a, const shape& batch);
+    constexpr tensor float32_or_adapted_param(literal name, shape sizes, std::int64_t used, std::int64_t total_parts) {
+        if (declares_float32_parameters_) return float32_param(name, sizes);
+        const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
+        if (copies) (void)frozen_parameter(name, sizes);
+        const tensor weight = trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)
+                                     : frozen_parameter(name, sizes, used, total_parts);
+        return policy_->transform_parameter(*this, name, weight, false);
+    }
     /// The workload with activations in float32.
     [[nodiscard]] constexpr workload float32_workload() const noexcept {
         workload in_float32 = load();
