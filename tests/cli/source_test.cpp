@@ -202,15 +202,16 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate'; expected one of compare, formula, models, devices, memory, train, fit, "
           "check, "
-          "graph, op, latency, serve, simulate, plan, ops, levels, report, why; otherwise a model is required: --model "
-          "org/name or --config FILE (see llmcost --help)\n");
+          "graph, op, latency, serve, simulate, plan, sweep, ops, levels, report, why, mcp; otherwise a model is "
+          "required: "
+          "--model org/name or --config FILE (see llmcost --help)\n");
     CHECK(failing("devices extra", 2).err == "llmcost: devices: expected only options, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: a model is required: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost compare, memory, train, fit, "
           "check, "
           "graph, op, "
-          "latency, serve, simulate, plan, ops, levels, report\n");
+          "latency, serve, simulate, plan, sweep, ops, levels, report\n");
     CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot be combined with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: requires --model\n");
