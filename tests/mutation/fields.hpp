@@ -73,10 +73,11 @@ public:
                attend, mlp, residual, finish, predict, read, parse_composite_config, read_processor, read_sound,
                family_keys, drops, text, components, compressed, media, reads, sound, shows_encoder, tokens_ahead,
                kinds, norm, qk_norm, rotated, axes, dense_mlp, masks, router, expert, shared_experts, rotary_per_mixer,
-               context_scaling, eager_only, float_loss, as_written, any_image, joins_rotated, heads, alternatives,
-               draft, nested_keys, published_head, names, keys, defaults] = row;
+               context_scaling, eager_only, float_head, float_loss, as_written, any_image, joins_rotated, heads,
+               alternatives, draft, nested_keys, published_head, names, keys, defaults] = row;
         (void)context_scaling;  // the longest context, which no recording has
         (void)eager_only;       // the default of training
+        (void)float_head;       // of weights in 16 bits: tests/memory/float32_parameters.txt
         (void)float_loss;       // of a training step in 16 bits: tests/memory/recordings_types.txt
         (void)compressed;       // pages of an engine: tests/memory/block_pool_test.cpp
         (void)alternatives;     // names that are accepted
