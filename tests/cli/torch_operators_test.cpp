@@ -68,9 +68,8 @@ std::vector<std::string> recorded_lines() {
 }  // namespace
 
 TEST_CASE("ops --engine torch has the operators, sizes and calls of PyTorch's profiler") {
-    // Backward names sizes of views that the trace does not have: heads as (batch, length, heads, width) or
-    // (batch, heads, length, width), tokens as one or two dimensions; the profiler names the kernels of fused
-    // attention.
+    // Backward names sizes of views that the trace does not have: other orders of heads and lengths, and tokens as one
+    // or two dimensions. The profiler names the kernels of fused attention.
     const std::set<std::string> operators_of_views{"aten::add_", "aten::copy_", "aten::fill_",
                                                    "aten::_cudnn_attention_forward"};
     // adaptive pooling to the size of its input, which the trace describes as a mean

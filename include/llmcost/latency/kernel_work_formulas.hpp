@@ -14,11 +14,11 @@ namespace llmcost::detail {
 
 constexpr double real(std::int64_t n) noexcept { return static_cast<double>(n); }
 
-/// The fraction of a matrix unit's peak that rows of `elements` elements permit, by the largest power of two of bytes
-/// that divides them: 16 bytes or more, 8, 4, or less.
+/// The fraction of a matrix unit's peak that rows of `elements` elements permit.
 ///
-/// cuBLAS uses narrower loads, or another kernel, for rows that are not aligned to 16 bytes: 8 elements of 16 bits, 16
-/// of 8 bits. Without padding, a vocabulary of 50,257 tokens takes seven times as long as one of 50,304.
+/// It depends on the largest power of two that divides the bytes of a row. cuBLAS uses narrower loads, or another
+/// kernel, for rows that are not aligned to 16 bytes. Without padding, a vocabulary of 50,257 tokens takes seven times
+/// as long as one of 50,304.
 ///
 /// Source: NVIDIA, Matrix Multiplication Background User's Guide, "Tensor Core Requirements"; fractions: PyTorch 2.11
 /// on an H200, products of GPT-2's head (50,257) and BERT's (30,522), tests/torch/h200_steps.jsonl.gz.
