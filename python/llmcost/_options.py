@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,7 +20,10 @@ def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{key}={_text(item)}" for key, item in value.items())
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return ",".join(_text(item) for item in value)
+        items = [_text(item) for item in value]
+        if re.fullmatch(r"\d{1,3}(,\d{3})+", ",".join(items)):
+            items[0] = f"{items[0]}..{items[0]}:+1"  # 8,192 could be a number
+        return ",".join(items)
     return str(value)
 
 
@@ -31,6 +35,8 @@ def option_arguments(options: Mapping[str, Any]) -> list[str]:
 
     >>> option_arguments({"batch": 8, "sequence": range(128, 1024, 128), "offline": True, "device": None})
     ['--batch', '8', '--sequence', '128..896:+128', '--offline']
+    >>> option_arguments({"batch": [8, 192]})
+    ['--batch', '8..8:+1,192']
     """
     arguments: list[str] = []
     for name, value in options.items():

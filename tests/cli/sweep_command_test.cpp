@@ -39,16 +39,16 @@ std::string file_text(const std::filesystem::path& path) {
 TEST_CASE("rows of a sweep are the counts of single workloads") {
     // windows, experts, states, an encoder, a vision tower: closed forms have several regions there
     for (const std::string_view name : {"openai-community/gpt2", "google/gemma-2-2b", "Qwen/Qwen3-30B-A3B",
-                                        "google-t5/t5-small", "Qwen/Qwen2.5-VL-3B-Instruct"}) {
+                                        "google-t5/t5-small", "Qwen/Qwen2.5-VL-7B-Instruct"}) {
         CAPTURE(name);
         const std::string model = "--model " + std::string(name);
         const std::vector<std::string> rows = output_lines(
-            printed("sweep " + model + " --batch 1,3 --sequence 5,300 --past 0,70 flops written cache_bytes"));
+            printed("sweep " + model + " --batch 1,3 --sequence 5,30 --past 0,70 flops written cache_bytes"));
         REQUIRE(rows.size() == 9);
         CHECK(rows[0] == "name,batch,sequence,past,flops,written,cache_bytes,error");
         std::size_t row = 1;
         for (const char* batch : {"1", "3"})
-            for (const char* sequence : {"5", "300"})
+            for (const char* sequence : {"5", "30"})
                 for (const char* past : {"0", "70"}) {
                     const nlohmann::json totals =
                         json_of(model + " --batch " + batch + " --sequence " + sequence + " --past " + past)["totals"];
