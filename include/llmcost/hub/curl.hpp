@@ -40,10 +40,15 @@ struct curl_functions {
 
 #ifdef _WIN32
 inline constexpr const char* curl_libraries[] = {"libcurl.dll", "libcurl-4.dll", "libcurl-x64.dll"};
-#elif defined(__APPLE__)
+inline constexpr const char* curl_advice = "put libcurl.dll next to the program or into a directory of PATH";
+#else
+inline constexpr const char* curl_advice =
+    "install the package libcurl4 (Debian, Ubuntu), libcurl (Fedora) or curl (Arch, Alpine)";
+#ifdef __APPLE__
 inline constexpr const char* curl_libraries[] = {"libcurl.4.dylib", "libcurl.dylib"};
 #else
 inline constexpr const char* curl_libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+#endif
 #endif
 
 /// Loads the first of `names` that there is; throws `network` where there is none or it lacks a function.

@@ -33,9 +33,7 @@ LLMCOST_INLINE curl_functions load_curl(std::span<const char* const> names) {
         tried += (tried.empty() ? "" : ", ") + std::string(name);
     }
     if (library == nullptr) {
-        throw error(errc::network, "libcurl",
-                    "cannot load the library (tried " + tried +
-                        "): install the package libcurl4 (Debian, Ubuntu), libcurl (Fedora) or curl (Arch, Alpine)");
+        throw error(errc::network, "libcurl", "cannot load the library (tried " + tried + "): " + curl_advice);
     }
     const auto bind = [library]<class Function>(Function*& function, const char* name) {
         function = reinterpret_cast<Function*>(sys::find_symbol(library, name));
