@@ -181,7 +181,8 @@ TEST_CASE("completions know the values of the command's own option") {
     };
     CHECK(has(command_completions("latency"), "-d|--device) COMPREPLY=( $(compgen -f -W 'h100_sxm "));
     CHECK(has(command_completions("latency"), "--engine) COMPREPLY=( $(compgen -W 'trtllm vllm sglang' "));
-    CHECK(has(command_completions("latency"), "--execution) COMPREPLY=( $(compgen -W 'graph stream eager compile reduce-overhead' "));
+    CHECK(has(command_completions("latency"),
+              "--execution) COMPREPLY=( $(compgen -W 'graph stream eager compile reduce-overhead' "));
     CHECK(has(command_completions("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
     CHECK(has(command_completions("latency"), "--model) COMPREPLY=( $(compgen -f -W '"));
     CHECK(has(command_completions("serve"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
