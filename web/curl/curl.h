@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The llmcost authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of libcurl that include/llmcost/hub uses, with their values in libcurl's stable binary interface: for builds
- * without libcurl's headers. libcurl is loaded at run time, where there is one. */
+/* The names of libcurl that include/llmcost/hub uses, with their values in libcurl's stable binary interface: for
+ * builds without libcurl's headers. libcurl is loaded at run time, where there is one. */
 #ifndef LLMCOST_WEB_CURL_H
 #define LLMCOST_WEB_CURL_H
 
