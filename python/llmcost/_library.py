@@ -98,9 +98,14 @@ def answer_of(arguments: Sequence[str], input: str = "") -> str:
     if result.exit_code not in _ANSWERED or not result.output:
         message = result.messages.strip()
         raise error_class_of(result.exit_code)(message.removeprefix("llmcost: "))
-    for line in result.messages.splitlines():
-        warnings.warn(line.removeprefix("llmcost: ").removeprefix("warning: "), LlmcostWarning, stacklevel=4)
+    warn(result.messages)
     return result.output
+
+
+def warn(messages: str) -> None:
+    """The warnings of a command as Python warnings."""
+    for line in messages.splitlines():
+        warnings.warn(line.removeprefix("llmcost: ").removeprefix("warning: "), LlmcostWarning, stacklevel=5)
 
 
 def run_program(arguments: Sequence[str]) -> int:

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._errors import LlmcostWarning, error_class_of
-from ._library import _array, _library
+from ._errors import error_class_of
+from ._library import _array, _library, warn
 from ._model import Model, source_of
 from ._options import option_arguments
 
@@ -65,9 +65,11 @@ class Sweep:
 
     def __init__(self, arguments: list[str], input: str = ""):
         self._arguments, self._input = arguments, input
-        _release(self._open())  # reports errors of the arguments at once
+        stream, messages = self._open()  # reports errors of the arguments at once
+        _release(stream)
+        warn(messages)
 
-    def _open(self) -> _Stream:
+    def _open(self) -> tuple[_Stream, str]:
         stream, typed = _Stream(), self._input.encode()
         result = _library.llmcost_sweep(len(self._arguments), _array(self._arguments), typed, len(typed), ctypes.byref(stream))
         if not result:
@@ -79,11 +81,10 @@ class Sweep:
             _library.llmcost_free(result)
         if code:
             raise error_class_of(code)(messages.removeprefix("llmcost: "))
-        self.messages = messages
-        return stream
+        return stream, messages
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        stream = self._open()
+        stream, _ = self._open()
         _streams[ctypes.addressof(stream)] = stream
         return _new_capsule(ctypes.addressof(stream), _NAME, _release_capsule)
 
@@ -150,5 +151,3 @@ def sweep(models: Any, metrics: str | Iterable[str] = (), scope: str | None = No
     arguments += option_arguments(options) + (["--", *terms] if terms else [])
     return Sweep(arguments, next((input for _, input in sources if input), ""))
 
-
-__all__ = ["LlmcostWarning", "Sweep", "sweep"]

@@ -82,6 +82,13 @@ TEST_CASE("a row with a device has the time, the memory and the verdict of llmco
     CHECK(row["batch"] == 8);
     CHECK(row["seconds"] == step["seconds"]);
     CHECK(row["fits"] == step["fits"]);
+    // a model that cannot be read does not shift the others
+    const outcome run = llmcost_line(
+        "sweep --model nobody/nothing --model openai-community/gpt2 --device h200 --batch 8 --sequence 64 flops "
+        "--format json");
+    CHECK(run.code == 7);
+    CHECK(has(run.err, "llmcost: warning: nobody/nothing is skipped: "));
+    CHECK(run.out == lines[1] + '\n');
     CHECK(refused("sweep --model openai-community/gpt2 --tp 2") == "llmcost: --tp: requires --device\n");
 }
 

@@ -61,6 +61,12 @@ def test_errors():
         llmcost.sweep([{"model_type": "gpt2"}, GPT2])
 
 
+def test_a_model_that_cannot_be_read_is_skipped_with_a_warning():
+    with pytest.warns(llmcost.LlmcostWarning, match="nobody/nothing is skipped"):
+        sweep = llmcost.sweep(["nobody/nothing", GPT2], "flops", offline=True)
+    assert sweep.to_arrow()["name"].to_pylist() == [GPT2]
+
+
 def test_a_stream_may_be_dropped():
     sweep = llmcost.sweep(GPT2, "flops", batch=range(1, 1001), sequence=range(1, 1001))
     for _ in range(3):

@@ -47,7 +47,8 @@ public:
         virtual ~step_timer() = default;
         virtual sweep_step time(std::int64_t batch, std::int64_t sequence, std::int64_t past) = 0;
     };
-    using make_timer = std::unique_ptr<step_timer> (*)(const arguments& args, const program& io, std::size_t model,
+    /// `source`: the index of the model among those of the command line.
+    using make_timer = std::unique_ptr<step_timer> (*)(const arguments& args, const program& io, std::size_t source,
                                                        const std::string& device);
 
     /// Reads the models, the lists and the devices of a command line. Throws: `usage`, and the errors of the models.
@@ -64,6 +65,8 @@ public:
     }
 
     [[nodiscard]] std::size_t num_models() const noexcept { return models_.size(); }
+    /// The number of models that could not be read.
+    [[nodiscard]] std::size_t num_skipped() const noexcept { return num_skipped_; }
 
     /// The results of the points from `first` to `last`, excluding `last`, on `num_threads` threads.
     [[nodiscard]] sweep_block compute(std::int64_t first, std::int64_t last, std::size_t num_threads);
@@ -79,6 +82,8 @@ private:
     std::vector<std::string> devices_;
     make_timer make_timer_;
     std::vector<request> models_;
+    std::vector<std::size_t> sources_;  ///< index of each model among those of the command line
+    std::size_t num_skipped_ = 0;
     std::vector<count> stored_weight_bytes_;  ///< of each model with weights of several types; otherwise 0
     std::vector<const metric*> metrics_;
     std::unique_ptr<sweep_points> points_;

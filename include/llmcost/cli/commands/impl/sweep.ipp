@@ -63,12 +63,12 @@ private:
 };
 
 LLMCOST_INLINE std::unique_ptr<sweep::step_timer> make_latency_timer(const arguments& args, const program& io,
-                                                                     std::size_t model, const std::string& device) {
+                                                                     std::size_t source, const std::string& device) {
     arguments one = args;
     const std::vector<std::string> names = names_of_sources(args);
     if (names.size() > 1) {
         one.remove(option::config);
-        one.replace(option::model, names[model]);
+        one.replace(option::model, names[source]);
     } else if (!args.all(option::config).empty() && args.text(option::config) == "-") {
         io.in.clear();
         if (!io.in.seekg(0)) throw_usage("--config", "standard input can be read once; use a file");
@@ -230,7 +230,7 @@ LLMCOST_INLINE command_output run_sweep(const arguments& args, const program& io
         text = printable(path.string()) + ": " + std::to_string(last - first) + " rows\n";
     }
     if (num_failed > 0) io.err << "llmcost: " << num_failed << " of " << last - first << " rows have no result\n";
-    return {text, num_failed > 0 ? exit_code::rows : exit_code::ok};
+    return {text, num_failed > 0 || all->num_skipped() > 0 ? exit_code::rows : exit_code::ok};
 }
 
 }  // namespace llmcost::cli

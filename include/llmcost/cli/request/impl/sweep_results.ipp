@@ -39,22 +39,27 @@ namespace llmcost::cli::detail {
 /// The models of a sweep; a configuration that fails is skipped with a warning.
 class sweep_models final : public model_sink {
 public:
-    sweep_models(const arguments& args, const program& io, std::vector<request>& out)
-        : args_(args), io_(io), out_(out) {}
+    sweep_models(const arguments& args, const program& io, std::vector<request>& out, std::vector<std::size_t>& sources)
+        : args_(args), io_(io), out_(out), sources_(sources) {}
 
     void add(const parsed_model& read) override {
         request q = understand(args_, read, io_.commands);
         if (includes_weight_bytes(q.metrics)) require_known_layout(read);
         out_.push_back(std::move(q));
+        sources_.push_back(num_read_++);
     }
     void fail(std::string name, std::string problem) override {
         io_.err << "llmcost: warning: " << name << " is skipped: " << problem << '\n';
+        ++num_read_;
     }
+    [[nodiscard]] std::size_t num_skipped() const noexcept { return num_read_ - sources_.size(); }
 
 private:
     const arguments& args_;
     const program& io_;
     std::vector<request>& out_;
+    std::vector<std::size_t>& sources_;
+    std::size_t num_read_ = 0;
 };
 
 /// The command line with one point instead of lists.
@@ -129,7 +134,7 @@ private:
         timers_.resize(all_.devices_.size());
         if (timers_[device] == nullptr) {
             const std::lock_guard lock(all_.making_timer_);  // it may read standard input
-            timers_[device] = all_.make_timer_(all_.args_, all_.io_, model_, all_.devices_[device]);
+            timers_[device] = all_.make_timer_(all_.args_, all_.io_, all_.sources_[model_], all_.devices_[device]);
         }
         return *timers_[device];
     }
@@ -144,8 +149,10 @@ private:
 LLMCOST_INLINE sweep::sweep(const arguments& args, const program& io, std::vector<std::string> devices, make_timer make)
     : args_(args), io_(io), devices_(std::move(devices)), make_timer_(make), metrics_(detail::sweep_metrics(args)) {
     const arguments one = detail::without_lists(args);
-    detail::sweep_models sink(one, io, models_);
+    detail::sweep_models sink(one, io, models_, sources_);
     if (!io.read_each(one, io, sink)) sink.add(io.read(one, io));
+    if (models_.empty()) throw_usage("sweep", "no model could be read");
+    num_skipped_ = sink.num_skipped();
     std::vector<std::int64_t> default_sequences;
     for (const request& q : models_) {
         default_sequences.push_back(q.workload.base_workload.sequence);
