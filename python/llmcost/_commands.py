@@ -43,10 +43,12 @@ class ModelCommands:
         max_num_seqs: Number | None = None,
         free_gpu_memory_fraction: Number | None = None,
         tokens_per_block: Number | None = None,
+        max_attention_window: Texts | None = None,
         tp: Number | None = None,
         pp: Number | None = None,
         dp: Number | None = None,
         ep: Number | None = None,
+        enable_dp_attention: bool | None = None,
         mem_fraction_static: Number | None = None,
         chunked_prefill_size: Number | None = None,
         cuda_graph_max_bs: Number | None = None,
@@ -105,10 +107,14 @@ class ModelCommands:
         free_gpu_memory_fraction: trtllm: fraction of the memory that weights and activations leave, for the KV
             cache (default 0.9)
         tokens_per_block: trtllm: tokens per block of the KV cache (default 32)
+        max_attention_window: trtllm: tokens that layers store, repeated over the layers: 512,512,32768
+            (default: all tokens)
         tp: tensor-parallel size (default 1)
         pp: pipeline-parallel size (default 1)
         dp: data-parallel ranks with separate requests (default 1)
         ep: expert-parallel size (default 1)
+        enable_dp_attention: sglang: the ranks of --tp are --dp replicas of attention, and share MLPs and
+            experts
         mem_fraction_static: fraction of the free memory for weights and pools (default: by device size, as the
             version does)
         chunked_prefill_size: maximum tokens of a prefill step (default 2048 to 16384, by device size)
@@ -126,7 +132,7 @@ class ModelCommands:
         override_tensor: device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable
         mmproj: GGUF file of the encoder of images or audio
         no_mmproj_offload: the encoder of --mmproj stays on the CPU
-        draft_model: draft model, with all layers on the devices
+        draft_model: draft model, with all layers on the devices; also of vllm and sglang
         ubatch_size: tokens of a physical batch (default 512)
         cache_type_k: type of cached keys (default f16)
         cache_type_v: type of cached values (default f16)
@@ -158,10 +164,12 @@ class ModelCommands:
             "max_num_seqs": max_num_seqs,
             "free_gpu_memory_fraction": free_gpu_memory_fraction,
             "tokens_per_block": tokens_per_block,
+            "max_attention_window": max_attention_window,
             "tp": tp,
             "pp": pp,
             "dp": dp,
             "ep": ep,
+            "enable_dp_attention": enable_dp_attention,
             "mem_fraction_static": mem_fraction_static,
             "chunked_prefill_size": chunked_prefill_size,
             "cuda_graph_max_bs": cuda_graph_max_bs,
@@ -223,7 +231,10 @@ class ModelCommands:
         fsdp: bool | None = None,
         device: Texts | None = None,
         memory: Text | None = None,
+        compile: bool | None = None,
+        compile_mode: Literal["default", "reduce-overhead"] | None = None,
         host: Text | None = None,
+        tf32: Literal["on", "off"] | None = None,
         network: Text | None = None,
         step_seconds: Text | None = None,
         tokens: Number | None = None,
@@ -270,8 +281,12 @@ class ModelCommands:
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
         memory: memory limit instead of --device: 24GB, 80GiB, 24G (binary)
+        compile: torch.compile of the model (Inductor, on a CUDA device)
+        compile_mode: mode of torch.compile: default, or reduce-overhead with CUDA graphs (implies --compile)
         host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
             (default h100)
+        tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
+            PyTorch)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
         step_seconds: measured step time; reports MFU and HFU for --device
         tokens: training tokens of an epoch; reports hours, energy and price on --device (images: their number)
@@ -306,7 +321,10 @@ class ModelCommands:
             "fsdp": fsdp,
             "device": device,
             "memory": memory,
+            "compile": compile,
+            "compile_mode": compile_mode,
             "host": host,
+            "tf32": tf32,
             "network": network,
             "step_seconds": step_seconds,
             "tokens": tokens,
@@ -356,7 +374,18 @@ class ModelCommands:
         max_num_seqs: Number | None = None,
         free_gpu_memory_fraction: Number | None = None,
         tokens_per_block: Number | None = None,
+        max_attention_window: Texts | None = None,
         network: Text | None = None,
+        mem_fraction_static: Number | None = None,
+        chunked_prefill_size: Number | None = None,
+        cuda_graph_max_bs: Number | None = None,
+        max_total_tokens: Number | None = None,
+        max_running_requests: Number | None = None,
+        max_mamba_cache_size: Number | None = None,
+        mamba_full_memory_ratio: Number | None = None,
+        swa_full_tokens_ratio: Number | None = None,
+        page_size: Number | None = None,
+        disable_radix_cache: bool | None = None,
         price: Number | None = None,
         dtype: Text | None = None,
         quantization: Text | None = None,
@@ -418,7 +447,20 @@ class ModelCommands:
         free_gpu_memory_fraction: trtllm: fraction of the memory that weights and activations leave, for the KV
             cache (default 0.9)
         tokens_per_block: trtllm: tokens per block of the KV cache (default 32)
+        max_attention_window: trtllm: tokens that layers store, repeated over the layers: 512,512,32768
+            (default: all tokens)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
+        mem_fraction_static: fraction of the free memory for weights and pools (default: by device size, as the
+            version does)
+        chunked_prefill_size: maximum tokens of a prefill step (default 2048 to 16384, by device size)
+        cuda_graph_max_bs: largest batch in a CUDA graph (default 8 to 512, by device size)
+        max_total_tokens: upper limit of the token pool (default: what memory allows)
+        max_running_requests: maximum running requests (default 2048 to 4096, by the token pool)
+        max_mamba_cache_size: slots of recurrent states (default: by --mamba-full-memory-ratio)
+        mamba_full_memory_ratio: memory of states per memory of tokens (default 0.9)
+        swa_full_tokens_ratio: tokens of sliding layers per token of other layers (default 0.8)
+        page_size: tokens per page (default 1)
+        disable_radix_cache: one slot of recurrent states per request instead of three
         price: price of a device per hour, in any currency; a list for several devices
         dtype: weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)
         quantization: weight quantization: q4_k_m, awq, fp8, nf4, none ... (default: as the configuration)
@@ -465,7 +507,18 @@ class ModelCommands:
             "max_num_seqs": max_num_seqs,
             "free_gpu_memory_fraction": free_gpu_memory_fraction,
             "tokens_per_block": tokens_per_block,
+            "max_attention_window": max_attention_window,
             "network": network,
+            "mem_fraction_static": mem_fraction_static,
+            "chunked_prefill_size": chunked_prefill_size,
+            "cuda_graph_max_bs": cuda_graph_max_bs,
+            "max_total_tokens": max_total_tokens,
+            "max_running_requests": max_running_requests,
+            "max_mamba_cache_size": max_mamba_cache_size,
+            "mamba_full_memory_ratio": mamba_full_memory_ratio,
+            "swa_full_tokens_ratio": swa_full_tokens_ratio,
+            "page_size": page_size,
+            "disable_radix_cache": disable_radix_cache,
             "price": price,
             "dtype": dtype,
             "quantization": quantization,
@@ -503,9 +556,10 @@ class ModelCommands:
         engine: Text | None = None,
         engine_version: Text | None = None,
         calibration: Text | None = None,
-        execution: Literal["graph", "stream", "eager"] | None = None,
+        execution: Literal["graph", "stream", "eager", "compile", "reduce-overhead"] | None = None,
         network: Text | None = None,
         host: Text | None = None,
+        tf32: Literal["on", "off"] | None = None,
         dtype: Text | None = None,
         experts_dtype: Text | None = None,
         cache_dtype: Text | None = None,
@@ -547,15 +601,18 @@ class ModelCommands:
         ep: expert-parallel size (default 1)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
-        engine: trtllm, vllm or sglang: its kernels and host overhead; torch: eager PyTorch (default: fused
-            kernels, no host overhead)
+        engine: trtllm, vllm or sglang: its kernels and host overhead; torch: PyTorch (default: fused kernels,
+            no host overhead)
         engine_version: version of the kernel measurements (default: newest)
         calibration: kernel measurements, a directory of them, or none
-        execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused
-            (default graph; torch: eager)
+        execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused;
+            torch also: compile (torch.compile), reduce-overhead (compile in CUDA graphs) (default graph; torch:
+            eager)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
         host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
             (default h100)
+        tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
+            PyTorch)
         dtype: weight type of linear layers: bfloat16, fp8, fp8_block, nvfp4 ... (default: as the checkpoint)
         experts_dtype: weight type of routed experts (default: as --dtype)
         cache_dtype: KV cache type (default: fp8 with fp8 and nvfp4, else 16 bits)
@@ -595,6 +652,7 @@ class ModelCommands:
             "execution": execution,
             "network": network,
             "host": host,
+            "tf32": tf32,
             "dtype": dtype,
             "experts_dtype": experts_dtype,
             "cache_dtype": cache_dtype,
@@ -1115,10 +1173,18 @@ class ModelCommands:
         audio: Text | None = None,
         device: Text | None = None,
         calibration: Text | None = None,
+        engine: Text | None = None,
+        execution: Literal["graph", "stream", "eager", "compile", "reduce-overhead"] | None = None,
+        host: Text | None = None,
+        tf32: Literal["on", "off"] | None = None,
+        precision: Literal["fp32", "bf16", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp16", "auto"] | None = None,
+        attention_implementation: Literal["eager", "sdpa", "auto"] | None = None,
         dtype: Text | None = None,
         activation_dtype: Text | None = None,
         cache_dtype: Text | None = None,
         backward: bool | None = None,
+        training: bool | None = None,
+        optimizer: Text | None = None,
         bookkeeping: bool | None = None,
         expand: bool | None = None,
         group: Literal["kind", "module", "layer"] | None = None,
@@ -1129,7 +1195,8 @@ class ModelCommands:
         """List the operations of a pass: shapes, FLOPs, bytes, time.
 
         Computes the operations of a forward pass as the reference implementation executes them: shapes, FLOPs,
-        bytes and arithmetic intensity. With --device, estimates the time of each operation.
+        bytes and arithmetic intensity. With --device, estimates the time of each operation. With --engine
+        torch, lists the ATen operators as PyTorch's profiler does.
 
         batch: sequences (or images) per step (default 1)
         sequence: new tokens per sequence (default 1024)
@@ -1145,10 +1212,22 @@ class ModelCommands:
         device: device for the times of operations: a name from llmcost devices, a datasheet file, or here (the
             calibrated local GPU)
         calibration: kernel measurements, a directory of them, or none
+        engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
+        execution: of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)
+        host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
+            (default h100)
+        tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
+            PyTorch)
+        precision: fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of the configuration,
+            as Transformers 5 (default auto)
+        attention_implementation: eager, sdpa (fused), or auto: sdpa if the model supports it, as Transformers 5
+            (default auto)
         dtype: weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)
         activation_dtype: activation type (default: as the weights)
         cache_dtype: KV cache type (default: as the activations)
         backward: include the backward pass and gradients of a training step
+        training: of --engine torch: a training step, with its loss and optimizer
+        optimizer: optimizer; suffixes :fused, :single, :in-backward (default adamw)
         bookkeeping: include operations without cost: view, transpose ...
         expand: list each layer separately
         group: group operations by kind, module or layer
@@ -1171,10 +1250,18 @@ class ModelCommands:
             "audio": audio,
             "device": device,
             "calibration": calibration,
+            "engine": engine,
+            "execution": execution,
+            "host": host,
+            "tf32": tf32,
+            "precision": precision,
+            "attention_implementation": attention_implementation,
             "dtype": dtype,
             "activation_dtype": activation_dtype,
             "cache_dtype": cache_dtype,
             "backward": backward,
+            "training": training,
+            "optimizer": optimizer,
             "bookkeeping": bookkeeping,
             "expand": expand,
             "group": group,
@@ -1200,6 +1287,12 @@ class ModelCommands:
         audio: Text | None = None,
         device: Text | None = None,
         calibration: Text | None = None,
+        engine: Text | None = None,
+        execution: Literal["graph", "stream", "eager", "compile", "reduce-overhead"] | None = None,
+        host: Text | None = None,
+        tf32: Literal["on", "off"] | None = None,
+        precision: Literal["fp32", "bf16", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp16", "auto"] | None = None,
+        attention_implementation: Literal["eager", "sdpa", "auto"] | None = None,
         dtype: Text | None = None,
         activation_dtype: Text | None = None,
         cache_dtype: Text | None = None,
@@ -1224,6 +1317,16 @@ class ModelCommands:
         device: device for the times of operations: a name from llmcost devices, a datasheet file, or here (the
             calibrated local GPU)
         calibration: kernel measurements, a directory of them, or none
+        engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
+        execution: of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)
+        host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
+            (default h100)
+        tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
+            PyTorch)
+        precision: fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of the configuration,
+            as Transformers 5 (default auto)
+        attention_implementation: eager, sdpa (fused), or auto: sdpa if the model supports it, as Transformers 5
+            (default auto)
         dtype: weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)
         activation_dtype: activation type (default: as the weights)
         cache_dtype: KV cache type (default: as the activations)
@@ -1243,6 +1346,12 @@ class ModelCommands:
             "audio": audio,
             "device": device,
             "calibration": calibration,
+            "engine": engine,
+            "execution": execution,
+            "host": host,
+            "tf32": tf32,
+            "precision": precision,
+            "attention_implementation": attention_implementation,
             "dtype": dtype,
             "activation_dtype": activation_dtype,
             "cache_dtype": cache_dtype,
@@ -1267,10 +1376,12 @@ class ModelCommands:
         max_num_seqs: Number | None = None,
         free_gpu_memory_fraction: Number | None = None,
         tokens_per_block: Number | None = None,
+        max_attention_window: Texts | None = None,
         tp: Number | None = None,
         pp: Number | None = None,
         dp: Number | None = None,
         ep: Number | None = None,
+        enable_dp_attention: bool | None = None,
         mem_fraction_static: Number | None = None,
         chunked_prefill_size: Number | None = None,
         cuda_graph_max_bs: Number | None = None,
@@ -1323,10 +1434,14 @@ class ModelCommands:
         free_gpu_memory_fraction: trtllm: fraction of the memory that weights and activations leave, for the KV
             cache (default 0.9)
         tokens_per_block: trtllm: tokens per block of the KV cache (default 32)
+        max_attention_window: trtllm: tokens that layers store, repeated over the layers: 512,512,32768
+            (default: all tokens)
         tp: tensor-parallel size (default 1)
         pp: pipeline-parallel size (default 1)
         dp: data-parallel ranks with separate requests (default 1)
         ep: expert-parallel size (default 1)
+        enable_dp_attention: sglang: the ranks of --tp are --dp replicas of attention, and share MLPs and
+            experts
         mem_fraction_static: fraction of the free memory for weights and pools (default: by device size, as the
             version does)
         chunked_prefill_size: maximum tokens of a prefill step (default 2048 to 16384, by device size)
@@ -1344,7 +1459,7 @@ class ModelCommands:
         override_tensor: device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable
         mmproj: GGUF file of the encoder of images or audio
         no_mmproj_offload: the encoder of --mmproj stays on the CPU
-        draft_model: draft model, with all layers on the devices
+        draft_model: draft model, with all layers on the devices; also of vllm and sglang
         ubatch_size: tokens of a physical batch (default 512)
         cache_type_k: type of cached keys (default f16)
         cache_type_v: type of cached values (default f16)
@@ -1370,10 +1485,12 @@ class ModelCommands:
             "max_num_seqs": max_num_seqs,
             "free_gpu_memory_fraction": free_gpu_memory_fraction,
             "tokens_per_block": tokens_per_block,
+            "max_attention_window": max_attention_window,
             "tp": tp,
             "pp": pp,
             "dp": dp,
             "ep": ep,
+            "enable_dp_attention": enable_dp_attention,
             "mem_fraction_static": mem_fraction_static,
             "chunked_prefill_size": chunked_prefill_size,
             "cuda_graph_max_bs": cuda_graph_max_bs,
