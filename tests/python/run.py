@@ -4,8 +4,14 @@
 
 import sys
 
-try:
-    import pytest
-except ImportError:
-    sys.exit(77)
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[1]]))
+
+def main() -> int:
+    try:
+        import pytest
+    except ImportError:
+        return 77
+    return pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[1]])
+
+
+if __name__ == "__main__":  # processes of a cluster import this file
+    sys.exit(main())
