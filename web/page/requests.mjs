@@ -7,6 +7,8 @@ const inference_fields = ['dtype', 'quantization', 'cache-dtype'];
 const training_fields = ['precision', 'optimizer', 'recompute', 'adapter', 'gradient-accumulation', 'shards', 'zero'];
 /// Engines of `memory` that `latency` has no kernels for.
 const engines_without_kernels = ['transformers', 'none'];
+/// Commands whose `--engine` is an inference engine; that of others is PyTorch.
+const engine_commands = ['memory', 'fit', 'latency'];
 
 /// Command lines of a state of the form. `help`: the JSON output of `help`, which lists the options of each command.
 export class Requests {
@@ -28,6 +30,7 @@ export class Requests {
     if (is_training && known.has('--training')) args.push('--training');
     for (const name of [...workload_fields, ...(is_training ? training_fields : inference_fields)]) {
       if (name === 'past' && is_training) continue;
+      if (name === 'engine' && !engine_commands.includes(command)) continue;
       if (name === 'engine' && command === 'latency' && engines_without_kernels.includes(fields.engine)) continue;
       add(name === 'tp' && command === 'fit' ? '--devices' : '--' + name, fields[name]);
     }

@@ -238,7 +238,7 @@ async function comparison(context) {
   const {run, state, requests, results} = context;
   const elements = [], answers = [];
   if (state['other-model'] && results.front) {
-    const args = requests.line('compare', state, {}, '--model', state['other-model'], '--format', 'json');
+    const args = requests.line('compare', state, {device: ''}, '--model', state['other-model'], '--format', 'json');
     const answer = await run(args);
     answers.push(answer);
     if (answer.code !== 0) elements.push(error_text(answer));
