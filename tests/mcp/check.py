@@ -45,12 +45,12 @@ def models():
     return [names[i * len(names) // NUM_MODELS] for i in range(NUM_MODELS)]
 
 
-async def called(session, tool, arguments):
-    return (await session.call_tool(tool, arguments)).model_dump(by_alias=True)
+async def called(client, tool, arguments):
+    return (await client.call_tool(tool, arguments)).model_dump(by_alias=True)
 
 
-async def check_tools(session):
-    tools = [tool.model_dump(by_alias=True) for tool in (await session.list_tools()).tools]
+async def check_tools(client):
+    tools = [tool.model_dump(by_alias=True) for tool in (await client.list_tools()).tools]
     expect(1 <= len(tools) <= 8, "from one to eight tools")
     for tool in tools:
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
@@ -59,11 +59,11 @@ async def check_tools(session):
     return {tool["name"]: tool for tool in tools}
 
 
-async def check_model(session, tools, name):
+async def check_model(client, tools, name):
     for tool, line in (("count", ()), ("memory", ("memory",))):
         arguments = {"model": name, "batch": 2, "sequence": 64}
         jsonschema.validate(arguments, tools[tool]["inputSchema"])
-        result = await called(session, tool, arguments)
+        result = await called(client, tool, arguments)
         out, messages = run(*line, "--model", name, "--batch", "2", "--sequence", "64", "--format", "json")
         if out:
             expect(result["structuredContent"] == json.loads(out), f"{tool}, {name}: the command has another result")
@@ -74,17 +74,17 @@ async def check_model(session, tools, name):
 
 async def check_legacy():
     """The protocol with `initialize`."""
-    async with stdio_client(SERVER) as (read, write), ClientSession(read, write) as session:
-        started = (await session.initialize()).model_dump(by_alias=True)
+    async with stdio_client(SERVER) as (read, write), ClientSession(read, write) as client:
+        started = (await client.initialize()).model_dump(by_alias=True)
         expect(started["serverInfo"]["name"] == "llmcost", "the server has a name")
-        tools = await check_tools(session)
+        tools = await check_tools(client)
         for name in models():
-            await check_model(session, tools, name)
-        refused = await called(session, "memory", {"model": "openai-community/gpt2", "bach": 2})
+            await check_model(client, tools, name)
+        refused = await called(client, "memory", {"model": "openai-community/gpt2", "bach": 2})
         expect(refused["isError"] and "nearest: batch" in refused["content"][0]["text"], "an unknown argument is an error")
         config = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
                   "num_attention_heads": 4, "vocab_size": 100, "architectures": ["LlamaForCausalLM"]}
-        result = await called(session, "count", {"config": config, "metrics": ["params"]})
+        result = await called(client, "count", {"config": config, "metrics": ["params"]})
         # embedding and head, and of each layer: four projections of attention, three of the MLP, two norms; the last norm
         expected = 2 * 100 * 64 + 2 * (4 * 64 * 64 + 3 * 64 * 128 + 2 * 64) + 64
         expect(f'"params": {expected}' in json.dumps(result["structuredContent"]), "a configuration is an argument")

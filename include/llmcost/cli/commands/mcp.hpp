@@ -22,10 +22,10 @@ inline constexpr std::array<std::string_view, 5> mcp_versions{"2024-11-05", "202
                                                               "2026-07-28"};
 
 /// The state of a connection: answers JSON-RPC 2.0 messages.
-class mcp_session {
+class mcp_connection {
 public:
     /// `is_offline`: the tools do not use the network.
-    mcp_session(const program& io, bool is_offline) : io_(&io), is_offline_(is_offline) {}
+    mcp_connection(const program& io, bool is_offline) : io_(&io), is_offline_(is_offline) {}
 
     /// The response to a message, without line breaks; empty for a notification. An error is a response, too.
     [[nodiscard]] std::string answer(std::string_view message);

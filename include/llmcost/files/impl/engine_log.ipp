@@ -59,8 +59,9 @@ struct log_key {
     std::string_view engine;
     std::string_view key;
     std::string_view option;
-    bool is_rank_count = false;   ///< one rank is the default and is not read
-    bool shares_experts = false;  ///< with expert parallelism, these ranks share the experts
+    bool is_rank_count = false;                ///< one rank is the default and is not read
+    bool shares_experts = false;               ///< with expert parallelism, these ranks share the experts
+    bool is_split_by_attention_ranks = false;  ///< with data-parallel attention, the log has the part of one rank
 };
 
 inline constexpr log_key log_keys[]{
@@ -76,7 +77,10 @@ inline constexpr log_key log_keys[]{
     {.engine = "sglang", .key = "ep_size", .option = "--ep", .is_rank_count = true},
     {.engine = "sglang", .key = "mem_fraction_static", .option = "--mem-fraction-static"},
     {.engine = "sglang", .key = "kv_cache_dtype", .option = "--cache-dtype"},
-    {.engine = "sglang", .key = "chunked_prefill_size", .option = "--chunked-prefill-size"},
+    {.engine = "sglang",
+     .key = "chunked_prefill_size",
+     .option = "--chunked-prefill-size",
+     .is_split_by_attention_ranks = true},
     {.engine = "sglang", .key = "cuda_graph_max_bs", .option = "--cuda-graph-max-bs"},
     {.engine = "sglang", .key = "max_total_tokens", .option = "--max-total-tokens"},
     {.engine = "sglang", .key = "max_running_requests", .option = "--max-running-requests"},
@@ -265,10 +269,11 @@ LLMCOST_INLINE void read_configuration(std::string_view line, const log_configur
         const std::string ranks = value_of_key(line, "dp_size");
         set_once(log, "--dp", ranks);
         set_once(log, "--enable-dp-attention", {});
-        // the log states the part of one rank, the option is that of all ranks
         for (log_option& o : log.options)
-            if (o.name == "--chunked-prefill-size")
-                o.value = std::to_string(static_cast<std::int64_t>(leading_number(o.value) * leading_number(ranks)));
+            for (const log_key& key : log_keys)
+                if (key.engine == row.engine && key.is_split_by_attention_ranks && o.name == key.option)
+                    o.value =
+                        std::to_string(static_cast<std::int64_t>(leading_number(o.value) * leading_number(ranks)));
     }
     const std::string type = value_of_key(line, "dtype");
     if (type.starts_with("torch.") && line.find("quantization=None") != std::string_view::npos)

@@ -354,7 +354,7 @@ LLMCOST_INLINE std::string answer_to(const json_value& message, const program& i
 
 namespace llmcost::cli {
 
-LLMCOST_INLINE std::string mcp_session::answer(std::string_view message) {
+LLMCOST_INLINE std::string mcp_connection::answer(std::string_view message) {
     using detail::error_response, detail::rpc_error;
     if (detail::depth_of(message) > detail::max_message_depth)
         return error_response(
@@ -375,13 +375,13 @@ LLMCOST_INLINE std::string mcp_session::answer(std::string_view message) {
 }
 
 LLMCOST_INLINE command_output run_mcp(const arguments& args, const program& io) {
-    mcp_session session(io, args.has(option::offline));
+    mcp_connection client(io, args.has(option::offline));
     std::string line;
     bool is_complete = true;
     while (detail::read_message(io.in, line, is_complete)) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string out =
-            is_complete ? session.answer(line)
+            is_complete ? client.answer(line)
                         : detail::error_response(nullptr, {detail::rpc_error::invalid_request,
                                                            "expected a message of at most " +
                                                                std::to_string(detail::max_message_bytes) + " bytes"});
