@@ -27,10 +27,11 @@ folder(devices      base)
 folder(latency      base devices)
 folder(graph        base trace layers model analysis)
 folder(memory       base trace layers model analysis graph)
+folder(distributed  base text trace layers model analysis graph memory)
 folder(flop_counters base trace layers model analysis memory)
 folder(report       base text trace layers model analysis graph)
-folder(serving      base trace layers model analysis memory devices latency report)
-folder(torch        base trace layers model analysis memory devices latency)
+folder(serving      base trace layers model analysis memory distributed devices latency report)
+folder(torch        base trace layers model analysis memory distributed devices latency)
 folder(cuda         base devices latency)
 folder(bundled      base)
 folder(generated    base config arch bundled)
@@ -46,7 +47,7 @@ folder(hub          base text hub_client files)
 folder(files        base text json_text json trace layers model config analysis report)
 folder(kernels      base text json_text json files layers model analysis devices latency serving)
 folder(simulation   base text files model devices latency memory serving)
-set(cli_may_include ${core} text json_text json hub_client hub llmcost files bundled devices latency torch kernels serving
+set(cli_may_include ${core} distributed text json_text json hub_client hub llmcost files bundled devices latency torch kernels serving
     simulation memory graph report custom flop_counters)
 folder(cli/args     ${cli_may_include})
 folder(cli/request  ${cli_may_include} cli/args)
@@ -58,7 +59,7 @@ folder(cli          cli/args cli/request cli/pages cli/commands registry generat
 # standard headers that are too slow to include for a planner that only needs numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(may_include_heavy compiled_registry text graph memory torch flop_counters custom report serving files kernels simulation cuda json_text json
+set(may_include_heavy compiled_registry distributed text graph memory torch flop_counters custom report serving files kernels simulation cuda json_text json
     hub_client hub bundled generated cli/args cli/request cli/pages cli/commands cli)
 set(external_json_text "^nlohmann/")
 set(external_simulation "^nlohmann/")

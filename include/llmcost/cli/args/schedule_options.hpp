@@ -61,6 +61,7 @@ inline constexpr option_spec accumulation{.name = "--gradient-accumulation",
                                           .type = value_type::number,
                                           .help = "micro-batches per optimizer step (default 1)"};
 inline constexpr option_spec shards{.name = "--shards",
+                                    .aliases = {"--dp", "--data-parallel-size"},
                                     .value = "N",
                                     .type = value_type::number,
                                     .help = "data-parallel ranks; --batch and all results are per rank (default 1)"};

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/streams.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+
+// The options that divide a training job over devices: parallelism, pipeline schedule, gathering and reduction.
+namespace llmcost::cli {
+
+namespace detail {
+
+std::vector<std::string_view> schedule_names(const program&);
+
+}  // namespace detail
+
+namespace option {
+
+inline constexpr option_spec training_tp{.name = "--tp",
+                                         .aliases = {"--tensor-parallel-size", "--tensor-model-parallel-size"},
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "tensor-parallel size (default 1)"};
+inline constexpr option_spec training_pp{.name = "--pp",
+                                         .aliases = {"--pipeline-parallel-size", "--pipeline-model-parallel-size"},
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "pipeline-parallel size (default 1)"};
+inline constexpr option_spec training_cp{.name = "--cp",
+                                         .aliases = {"--context-parallel-size"},
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "context-parallel size: ranks that divide a sequence (default 1)"};
+inline constexpr option_spec training_ep{.name = "--ep",
+                                         .aliases = {"--expert-parallel-size", "--expert-model-parallel-size"},
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "expert-parallel size (default 1)"};
+inline constexpr option_spec training_etp{.name = "--etp",
+                                          .aliases = {"--expert-tensor-parallel-size"},
+                                          .value = "N",
+                                          .type = value_type::number,
+                                          .help = "ranks that divide each expert (default 1)"};
+inline constexpr option_spec replicas{.name = "--dp-replicate",
+                                      .value = "N",
+                                      .type = value_type::number,
+                                      .help = "replicas of the shards of --dp: HSDP (default 1)"};
+inline constexpr option_spec ddp{.name = "--ddp", .help = "DistributedDataParallel across --dp ranks (default)"};
+inline constexpr option_spec split{.name = "--split",
+                                   .value = "RULES",
+                                   .type = value_type::choice,
+                                   .choices = "torch|transformers|megatron",
+                                   .help =
+                                       "program whose rules divide the model: torch (parallelize_module), transformers "
+                                       "(tp_plan) or megatron (default torch)"};
+inline constexpr option_spec tp_plan{.name = "--tp-plan",
+                                     .value = "PLAN",
+                                     .type = value_type::choice,
+                                     .choices = "plain|sequence|sequence+loss",
+                                     .help =
+                                         "plan of --split torch: plain, sequence (norms along the sequence) or "
+                                         "sequence+loss (logits stay divided) (default plain)"};
+inline constexpr option_spec sequence_parallel{.name = "--sequence-parallel",
+                                               .help = "divide norms and residuals along the sequence"};
+inline constexpr option_spec pipeline_schedule{.name = "--schedule",
+                                               .value = "NAME",
+                                               .type = value_type::text,
+                                               .help =
+                                                   "pipeline schedule: gpipe, 1f1b, interleaved, looped-bfs, "
+                                                   "interleaved-zero-bubble, zbv, dualpipev (default 1f1b)",
+                                               .completions = detail::schedule_names};
+inline constexpr option_spec stages_per_rank{
+    .name = "--stages-per-rank",
+    .aliases = {"--virtual-stages", "--vpp", "--virtual-pipeline-model-parallel-size"},
+    .value = "N",
+    .type = value_type::number,
+    .help = "pipeline stages of a rank (default 1)"};
+inline constexpr option_spec microbatches{.name = "--microbatches",
+                                          .aliases = {"--num-microbatches"},
+                                          .value = "N",
+                                          .type = value_type::number,
+                                          .help =
+                                              "microbatches of --batch samples of a pipeline per step (default: "
+                                              "pipeline stages)"};
+inline constexpr option_spec cp_rotate{.name = "--cp-rotate",
+                                       .value = "TYPE",
+                                       .type = value_type::choice,
+                                       .choices = "allgather|alltoall",
+                                       .help =
+                                           "how keys and values of --cp travel: allgather, or alltoall in turns "
+                                           "(default allgather)"};
+inline constexpr option_spec fsdp_reshard{.name = "--fsdp-reshard",
+                                          .value = "true|false|N",
+                                          .type = value_type::text,
+                                          .help =
+                                              "reshard layers after forward: true, false, or to N ranks (default "
+                                              "true)"};
+inline constexpr option_spec fsdp_wrap{.name = "--fsdp-wrap",
+                                       .value = "UNITS",
+                                       .type = value_type::choice,
+                                       .choices = "layers|embedding+layers+head",
+                                       .help = "modules that fully_shard is applied to (default layers)"};
+inline constexpr option_spec fsdp_parameter_dtype{.name = "--fsdp-parameter-dtype",
+                                                  .value = "TYPE",
+                                                  .type = value_type::choice,
+                                                  .choices = "fp32|bf16|fp16",
+                                                  .help =
+                                                      "type in which FSDP gathers parameters (default: as the "
+                                                      "weights)"};
+inline constexpr option_spec fsdp_reduce_dtype{.name = "--fsdp-reduce-dtype",
+                                               .value = "TYPE",
+                                               .type = value_type::choice,
+                                               .choices = "fp32|bf16|fp16",
+                                               .help =
+                                                   "type in which FSDP reduces gradients (default: as gathered "
+                                                   "parameters)"};
+inline constexpr option_spec gradient_sync{.name = "--gradient-sync",
+                                           .value = "TYPE",
+                                           .type = value_type::choice,
+                                           .choices = "all|last|last-all-reduce",
+                                           .help =
+                                               "accumulated batches that reduce gradients: all, the last, or the last "
+                                               "across replicas (default all)"};
+inline constexpr option_spec clip{
+    .name = "--clip", .value = "NORM", .type = value_type::number, .help = "clip the norm of the gradients"};
+inline constexpr option_spec bucket_mb{.name = "--bucket-mb",
+                                       .value = "MIB",
+                                       .type = value_type::number,
+                                       .help = "size of DDP's buckets in MiB (default 25, the first 1)"};
+inline constexpr option_spec freeze{.name = "--freeze",
+                                    .value = "PATTERN",
+                                    .type = value_type::text,
+                                    .help = "parameters that are not trained: model.layers.0.*",
+                                    .is_repeatable = true};
+inline constexpr option_spec ranks{.name = "--ranks",
+                                   .value = "LIST",
+                                   .type = value_type::text,
+                                   .help = "ranks to print with their collectives: 0,4,7, or all"};
+
+}  // namespace option
+
+/// The options that divide a training job over devices, except data parallelism.
+inline constexpr std::array training_parallelism_options{option::replicas,
+                                                         option::ddp,
+                                                         option::fsdp_reshard,
+                                                         option::fsdp_wrap,
+                                                         option::fsdp_parameter_dtype,
+                                                         option::fsdp_reduce_dtype,
+                                                         option::gradient_sync,
+                                                         option::bucket_mb,
+                                                         option::clip,
+                                                         option::training_tp,
+                                                         option::tp_plan,
+                                                         option::sequence_parallel,
+                                                         option::training_pp,
+                                                         option::pipeline_schedule,
+                                                         option::stages_per_rank,
+                                                         option::microbatches,
+                                                         option::training_cp,
+                                                         option::cp_rotate,
+                                                         option::training_ep,
+                                                         option::training_etp,
+                                                         option::split,
+                                                         option::ranks};
+
+namespace detail {
+
+/// The parallelism of a training job. Throws: `usage` for values that contradict each other.
+training_parallelism read_training_parallelism(const arguments& args);
+/// The ranks of `--ranks`; none without the option. Throws: `usage` for a rank that does not exist.
+std::vector<std::int64_t> read_ranks(const arguments& args, std::int64_t world_size);
+
+}  // namespace detail
+
+}  // namespace llmcost::cli
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/cli/args/impl/parallelism_options.ipp>  // IWYU pragma: export
+#endif
