@@ -39,6 +39,7 @@ struct tape_parameter {
     std::uint64_t bytes = 0;
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
+    dtype type = dtype::float32;
 };
 
 /// An input of a node, and whether it needs a gradient.
