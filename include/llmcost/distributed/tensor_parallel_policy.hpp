@@ -48,6 +48,7 @@ public:
     [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
     /// Whether the gradient of a parameter is whole on each rank: of an embedding that no head is tied to.
     [[nodiscard]] bool has_whole_gradient(std::string_view parameter) const;
+    [[nodiscard]] bool has_divided_logits() const noexcept { return parallel_.has_loss_parallel; }
     /// Bytes of a whole table, of which `bytes` are a part with these sizes.
     [[nodiscard]] std::uint64_t whole_vocabulary_bytes(const std::vector<std::int64_t>& sizes,
                                                        std::uint64_t bytes) const noexcept {

@@ -241,14 +241,15 @@ LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t 
     parameters_->on_parameter_gradient(parameter);
     if (p.gradient_sum_over_ranks == gradient_sum_kind::after_backward && observer() != nullptr &&
         plan_.tensor_parallel_size > 1)
-        observer()->on_collective({.kind = collective_kind::all_reduce,
-                                   .axis = mesh_axis::tensor,
-                                   .group_size = plan_.tensor_parallel_size,
-                                   .in_bytes = p.bytes,
-                                   .out_bytes = p.bytes,
-                                   .type = p.type,
-                                   .phase = training_phase::backward,
-                                   .module = p.name});
+        observer()->on_collective(
+            {.kind = collective_kind::all_reduce,
+             .axis = mesh_axis::tensor,
+             .group_size = plan_.tensor_parallel_size,
+             .in_bytes = p.bytes,
+             .out_bytes = p.bytes,
+             .type = p.type,
+             .phase = training_phase::backward,
+             .module = plan_.sharding == sharding_strategy::fsdp && plan_.data_parallel_size > 1 ? "" : p.name});
 }
 
 LLMCOST_INLINE std::int32_t backward_replay::allocate_gradient(std::uint64_t bytes, category gradient_category) {

@@ -202,14 +202,15 @@ LLMCOST_INLINE void fsdp_sharding::reduce_scatter(unit_state& u) {
     for (const std::int32_t i : u.unit.parameters)
         if (const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(i)];
             p.gradient_sum_over_ranks == gradient_sum_kind::before_use && observer() != nullptr)
-            observer()->on_collective({.kind = collective_kind::all_reduce,
-                                       .axis = mesh_axis::tensor,
-                                       .group_size = plan_.tensor_parallel_size,
-                                       .in_bytes = p.bytes,
-                                       .out_bytes = p.bytes,
-                                       .type = p.type,
-                                       .phase = training_phase::backward,
-                                       .module = u.unit.name});
+            observer()->on_collective(
+                {.kind = collective_kind::all_reduce,
+                 .axis = mesh_axis::tensor,
+                 .group_size = plan_.tensor_parallel_size,
+                 .in_bytes = bytes_in(plan_.fsdp.reduced_type, p, p.elements),
+                 .out_bytes = bytes_in(plan_.fsdp.reduced_type, p, p.elements),
+                 .type = plan_.fsdp.reduced_type == dtype::unspecified ? p.type : plan_.fsdp.reduced_type,
+                 .phase = training_phase::backward,
+                 .module = u.unit.name});
     report(collective_kind::reduce_scatter, axis, plan_.data_parallel_size, u.padded_gradient_bytes, part_bytes, u,
            true);
     if (plan_.fsdp.replicas > 1 && (plan_.sync != gradient_sync::last_all_reduce || is_last_pass()))

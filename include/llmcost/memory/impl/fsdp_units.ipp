@@ -28,6 +28,11 @@ LLMCOST_INLINE std::string module_of_parameter(const tape_parameter& p) {
     });
 }
 
+/// Whether a node reads the first parameter of a unit.
+[[nodiscard]] LLMCOST_INLINE bool reads_first(const tape_node& n, const fsdp_unit& unit) {
+    return std::ranges::any_of(n.inputs, [&](const tape_edge& e) { return e.parameter == unit.parameters.front(); });
+}
+
 /// Adds a module to the name of a unit.
 LLMCOST_INLINE void add_module(fsdp_unit& unit, const std::string& module) {
     if (unit.name == module || unit.name.ends_with(", " + module)) return;
@@ -99,9 +104,12 @@ LLMCOST_INLINE std::vector<fsdp_unit> fsdp_units_of(const tape& pass, const fsdp
             add_node(out[first_layer + static_cast<std::size_t>(region)], i);
             continue;
         }
-        for (std::size_t k = 1; k < out.size(); ++k)
-            if ((k < first_layer || k >= first_layer + pass.regions.size()) && reads(pass.nodes[i], out[k]))
-                add_node(out[k], i);
+        for (std::size_t k = 1; k < out.size(); ++k) {
+            const bool is_outer = k < first_layer || k >= first_layer + pass.regions.size();
+            // the head reads a tied embedding as a part of the model, not of the unit with the embedding
+            const bool is_head = k < first_layer && out[k].first_node >= 0 && reads_first(pass.nodes[i], out[k]);
+            if (is_outer && !is_head && reads(pass.nodes[i], out[k])) add_node(out[k], i);
+        }
     }
     return out;
 }

@@ -44,7 +44,8 @@ LLMCOST_INLINE void write_ranks(json_writer& json, const std::vector<training_ra
         json.object().member("rank", r.rank).member("parameters_bytes", count(r.parameters_bytes));
         if (r.padded_parameters_bytes > 0) json.member("padded_parameters_bytes", count(r.padded_parameters_bytes));
         json.member("gradients_bytes", count(r.gradients_bytes)).member("buffers_bytes", count(r.buffers_bytes));
-        json.member("optimizer_bytes", count(r.optimizer_bytes)).member("saved_bytes", count(r.saved_bytes));
+        json.member("optimizer_bytes", count(r.optimizer_bytes));
+        if (r.saved_bytes) json.member("saved_bytes", count(*r.saved_bytes));
         json.key("flops").object().member("forward", r.forward_flops).member("backward", r.backward_flops);
         json.end_object().key("parameters").object();
         for (const parameter_shard& p : r.parameters) {
