@@ -96,6 +96,8 @@ struct tape {
     std::uint64_t buffer_bytes = 0;       ///< bytes of module buffers
     std::int32_t output = -1;             ///< output tensor of the model; -1: none is stored
     std::int32_t loss = -1;               ///< tensor at which backward starts
+    std::vector<std::int32_t> received{};  ///< tensors that other pipeline stages send
+    std::vector<std::int32_t> sent{};      ///< tensors that other pipeline stages receive, whose gradients they send
 };
 
 namespace detail {
