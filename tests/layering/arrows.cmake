@@ -28,6 +28,7 @@ folder(latency      base devices)
 folder(graph        base trace layers model analysis)
 folder(memory       base trace layers model analysis graph)
 folder(flop_counters base trace layers model analysis memory)
+folder(distributed  base text)
 folder(report       base text trace layers model analysis graph)
 folder(serving      base trace layers model analysis memory devices latency report)
 folder(torch        base trace layers model analysis memory devices latency)
@@ -58,7 +59,7 @@ folder(cli          cli/args cli/request cli/pages cli/commands registry generat
 # standard headers that are too slow to include for a planner that only needs numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(may_include_heavy compiled_registry text graph memory torch flop_counters custom report serving files kernels simulation cuda json_text json
+set(may_include_heavy compiled_registry text distributed graph memory torch flop_counters custom report serving files kernels simulation cuda json_text json
     hub_client hub bundled generated cli/args cli/request cli/pages cli/commands cli)
 set(external_json_text "^nlohmann/")
 set(external_simulation "^nlohmann/")
