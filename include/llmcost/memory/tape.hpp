@@ -39,6 +39,7 @@ struct tape_parameter {
     std::uint64_t bytes = 0;
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
+    bool is_routed = false;       ///< of routed experts, with the sizes of an expert-parallel rank
 };
 
 /// An input of a node, and whether it needs a gradient.
@@ -91,11 +92,11 @@ struct tape {
     std::vector<std::string> modules{};     ///< paths of the modules that execute operations, with the operands
     /// paths of the modules that activation checkpointing wraps: outermost list items
     std::vector<std::string> regions;
-    std::vector<fused_kernel> kernels{};  ///< attention, index selection and experts, which engines run as one kernel
-    std::int32_t num_attentions = 0;      ///< number of core attentions
-    std::uint64_t buffer_bytes = 0;       ///< bytes of module buffers
-    std::int32_t output = -1;             ///< output tensor of the model; -1: none is stored
-    std::int32_t loss = -1;               ///< tensor at which backward starts
+    std::vector<fused_kernel> kernels{};   ///< attention, index selection and experts, which engines run as one kernel
+    std::int32_t num_attentions = 0;       ///< number of core attentions
+    std::uint64_t buffer_bytes = 0;        ///< bytes of module buffers
+    std::int32_t output = -1;              ///< output tensor of the model; -1: none is stored
+    std::int32_t loss = -1;                ///< tensor at which backward starts
     std::vector<std::int32_t> received{};  ///< tensors that other pipeline stages send
     std::vector<std::int32_t> sent{};      ///< tensors that other pipeline stages receive, whose gradients they send
 };
