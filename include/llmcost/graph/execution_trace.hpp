@@ -8,12 +8,12 @@
 
 #include <llmcost/graph/module_graph.hpp>
 #include <llmcost/graph/split.hpp>
+#include <llmcost/trace/collective.hpp>
 
 // Execution traces for network simulators: what each device of a split computes, sends and receives, with dependencies.
 namespace llmcost {
 
 enum class trace_kind : std::uint8_t { compute, send, receive, collective };
-enum class collective_kind : std::uint8_t { all_reduce, all_gather, all_to_all, reduce_scatter };
 
 /// A node of an execution trace. It starts when all its dependencies are done.
 struct trace_node {

@@ -57,14 +57,15 @@ struct adapter {
     bool second_bias = false;  ///< the second product has a bias (`lora_bias`)
     module_names targets{};
     module_names excluded{};
-    module_names feedforward{};             ///< IA3: modules whose input is scaled
-    std::vector<std::int64_t> layers{};     ///< layer indices; empty: all
-    std::vector<std::string> lists{};       ///< names of the layer lists; empty: any
-    std::vector<adapter_rank> ranks{};      ///< the first match determines the rank
-    std::vector<std::string> parameters{};  ///< path endings of parameters that are adapted themselves
-    std::vector<std::string> saved{};       ///< modules that are trained as copies (`modules_to_save`)
-    std::vector<trained_tokens> rows{};     ///< trained rows of embedding tables (`trainable_token_indices`)
-    std::vector<std::string> frozen{};      ///< `frozen`: roles or path endings
+    module_names feedforward{};                    ///< IA3: modules whose input is scaled
+    std::vector<std::int64_t> layers{};            ///< layer indices; empty: all
+    std::vector<std::string> lists{};              ///< names of the layer lists; empty: any
+    std::vector<adapter_rank> ranks{};             ///< the first match determines the rank
+    std::vector<std::string> parameters{};         ///< path endings of parameters that are adapted themselves
+    std::vector<std::string> saved{};              ///< modules that are trained as copies (`modules_to_save`)
+    std::vector<trained_tokens> rows{};            ///< trained rows of embedding tables (`trainable_token_indices`)
+    std::vector<std::string> frozen{};             ///< `frozen`: roles or path endings
+    std::vector<std::string> frozen_parameters{};  ///< `frozen`: patterns of parameter names with `*` and `?`
 
     /// Whether the adapter is attached to modules but has no targets.
     [[nodiscard]] bool needs_targets() const noexcept;

@@ -85,6 +85,8 @@ private:
     [[nodiscard]] bool has_virtual_tokens() const noexcept { return is_first_call_ || is_encoder_; }
     /// Whether the current module is a linear layer with an adapter.
     [[nodiscard]] bool adapts_linear() const;
+    /// Whether a pattern names a parameter of the current module.
+    [[nodiscard]] bool names_frozen_parameter(std::string_view name) const;
     void found_module();
     void refuse(const std::string& reason);
     [[nodiscard]] std::int64_t rank_between(std::int64_t in, std::int64_t out);

@@ -42,8 +42,6 @@ private:
         std::int32_t gradient = -1;
     };
 
-    /// Whether gradients of the layer that begins at a node reach earlier layers.
-    [[nodiscard]] bool propagates_before(std::size_t first) const;
     void run_backward(const tape_node& n);
     /// Whether backward passes the gradient on unchanged.
     [[nodiscard]] bool passes_gradient_of(const tape_node& n, const tape_edge& e) const;
@@ -80,7 +78,6 @@ private:
     std::vector<gradient_buffer> gradients_;
     std::vector<std::int32_t> input_gradients_;  ///< gradients of the inputs of the current node
     std::vector<char> is_reached_;               ///< per node: whether a gradient reaches it
-    std::int32_t current_layer_ = -1;            ///< the layer that backward is in
 };
 
 }  // namespace llmcost::detail

@@ -104,9 +104,11 @@ protected:
     void recompute(recompute_region& r);
     void free_region_arguments(const recompute_region& r);
 
-    /// The observer in the last pass of the last step; otherwise null.
+    /// The observer in the passes of the last step that it receives; otherwise null.
     [[nodiscard]] replay_observer* observer() const noexcept {
-        return step_ == plan_.num_steps && is_last_pass_ ? observer_ : nullptr;
+        return step_ == plan_.num_steps && observer_ != nullptr && (is_last_pass_ || observer_->observes_all_passes())
+                   ? observer_
+                   : nullptr;
     }
     [[nodiscard]] std::int32_t index_of(const tape_node& n) const noexcept {
         return static_cast<std::int32_t>(&n - tape_.nodes.data());

@@ -44,6 +44,8 @@ struct module_names {
     [[nodiscard]] static bool is_end(std::string_view path, std::string_view name);
     /// Whether a path contains a name as a segment, or as several consecutive segments.
     [[nodiscard]] static bool is_part(std::string_view path, std::string_view name);
+    /// Whether a complete path matches a pattern in which `*` is any text and `?` any character.
+    [[nodiscard]] static bool matches_wildcards(std::string_view pattern, std::string_view path);
 };
 
 }  // namespace llmcost

@@ -30,14 +30,16 @@ public:
 
     /// Allocates the memory that exists before the first step.
     virtual void allocate_parameters();
-    // hooks of a pass: the model, then each layer (-1: outside of layers), then backward in reverse order
+    // hooks of a pass: forward over all nodes, then backward in reverse order
     virtual void pre_forward_model() {}
-    virtual void pre_forward(std::int32_t /*layer*/) {}
-    virtual void post_forward(std::int32_t /*layer*/) {}
+    virtual void before_forward(std::size_t /*node*/) {}
+    virtual void after_forward(std::size_t /*node*/) {}
     virtual void post_forward_model() {}
     virtual void pre_backward_model() {}
-    virtual void pre_backward(std::int32_t /*layer*/) {}
-    virtual void post_backward(std::int32_t /*layer*/, bool /*of_gradients*/) {}
+    /// Called for nodes that a gradient reaches.
+    virtual void before_backward(std::size_t /*node*/) {}
+    /// Called for all nodes; `is_reached`: by node, whether a gradient reaches it.
+    virtual void after_backward(std::size_t /*node*/, const std::vector<char>& /*is_reached*/) {}
     virtual void post_backward_model(bool /*last*/) {}
 
     /// Called before a gradient arrives: LOMO updates the previous parameter now (lomo_optim/lomo.py, `fuse_update`).
@@ -47,6 +49,8 @@ public:
     void optimizer_step();
     /// Reports the optimizer steps from now on; null: none.
     void set_observer(replay_observer* observer) noexcept { observer_ = observer; }
+    /// Begins a pass; `last`: of a step.
+    void begin_pass(bool last) noexcept { is_last_pass_ = last; }
     virtual void zero_gradients();
 
 protected:
@@ -92,8 +96,12 @@ protected:
     std::vector<const tape_parameter*> trained_;
     std::uint64_t stored_gradient_bytes_ = 0;  ///< bytes of gradients that are freed after the step
 
+    [[nodiscard]] replay_observer* observer() const noexcept { return observer_; }
+    [[nodiscard]] bool is_last_pass() const noexcept { return is_last_pass_; }
+
 private:
     replay_observer* observer_ = nullptr;
+    bool is_last_pass_ = true;
     const tape_parameter* pending_parameter_ = nullptr;  ///< has a gradient and is updated when the next one arrives
     bool has_stepped_ = false;
 };

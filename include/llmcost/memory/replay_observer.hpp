@@ -4,11 +4,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/memory/tape.hpp>
+#include <llmcost/trace/collective.hpp>
 
 namespace llmcost {
+
+/// The part of a training step in which ranks communicate.
+enum class training_phase : std::uint8_t { forward, backward, clip, optimizer };
+
+/// A collective that a rank issues: bytes of its own buffers.
+struct collective_event {
+    collective_kind kind{};
+    mesh_axis axis{};
+    std::int64_t group_size = 1;
+    std::uint64_t in_bytes = 0, out_bytes = 0;
+    dtype type = dtype::float32;
+    training_phase phase{};
+    std::string module{};    ///< path of the module, or of the FSDP unit
+    std::int64_t peer = -1;  ///< of a message: the other rank
+};
 
 /// A sum of two gradients of a tensor or a parameter.
 struct gradient_sum {
@@ -42,6 +60,10 @@ public:
                                    std::uint64_t /*element_bits*/, bool /*is_sliced*/) {}
     /// The gradient of a parameter is complete; `is_accumulated`: it is added to that of an earlier pass.
     virtual void on_parameter_gradient(std::int32_t /*parameter*/, bool /*is_accumulated*/) {}
+    /// The rank communicates with others.
+    virtual void on_collective(const collective_event& /*event*/) {}
+    /// Whether the observer receives all passes of the last step, not the last one only.
+    [[nodiscard]] virtual bool observes_all_passes() const { return false; }
     /// The optimizer updates parameters; their bytes are those of the master weights, if there are any.
     virtual void on_optimizer_step(const std::vector<tape_parameter>& /*parameters*/) {}
 

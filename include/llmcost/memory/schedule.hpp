@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/memory/caching_allocator.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/optimizer.hpp>
@@ -32,6 +33,36 @@ enum class sharding_strategy : std::uint8_t {
     fsdp    ///< shards everything by the first dimension and gathers one layer at a time (PyTorch's `fully_shard`)
 };
 
+/// The modules that `fully_shard` is applied to, before the model itself.
+enum class fsdp_wrapping : std::uint8_t {
+    layers,
+    embedding_layers_head,  ///< also the token embedding, and the final norm with the head
+    transformers            ///< the plan of Transformers, which puts a tied embedding into one unit with the final norm
+};
+
+/// The options of `fully_shard`.
+///
+/// Source: torch/distributed/fsdp/_fully_shard/_fully_shard.py and _fsdp_api.py, `MixedPrecisionPolicy`.
+struct fsdp_options {
+    fsdp_wrapping wrapping = fsdp_wrapping::layers;
+    bool reshards_after_forward = true;        ///< layers free their parameters after forward
+    std::int64_t reshard_size = 0;             ///< ranks over which they stay sharded after forward; 0: all
+    dtype stored_type = dtype::unspecified;    ///< of shards; default: as computed with
+    dtype gathered_type = dtype::unspecified;  ///< default: as computed with
+    dtype reduced_type = dtype::unspecified;   ///< of reduced gradients; default: as computed with
+    std::int64_t replicas = 1;                 ///< HSDP: replicas of the shards, which sum gradients
+    bool is_data_axis_named_fsdp = false;      ///< in meshes of Transformers
+};
+
+/// The accumulated batches that reduce gradients.
+///
+/// Source: `set_requires_gradient_sync`, `set_requires_all_reduce`, `DistributedDataParallel.no_sync`.
+enum class gradient_sync : std::uint8_t {
+    all,
+    last,
+    last_all_reduce  ///< each reduces within the shards, the last also across replicas
+};
+
 /// The options of a training step in addition to the workload.
 struct training_schedule {
     const optimizer_spec* optimizer = find_optimizer("adamw");
@@ -48,7 +79,11 @@ struct training_schedule {
     std::int64_t gradient_accumulation_steps = 1;    ///< passes whose gradients are summed before a step
     std::int64_t data_parallel_size = 1;             ///< number of data-parallel devices
     sharding_strategy sharding = sharding_strategy::ddp;
-    std::uint64_t input_bytes = 0;  ///< bytes of input ids and labels
+    fsdp_options fsdp{};
+    gradient_sync sync = gradient_sync::all;
+    bool clips_gradients = false;
+    std::uint64_t bucket_bytes = 0;  ///< of DDP; 0: 25 MiB, the first 1 MiB
+    std::uint64_t input_bytes = 0;   ///< bytes of input ids and labels
     /// compute capability of the CUDA device, for example 90; 0: none. Memory is that of PyTorch's caching allocator.
     std::int32_t cuda_capability = 0;
     std::uint64_t num_multiprocessors = 132;  ///< of the CUDA device; default: H100, H200

@@ -39,7 +39,8 @@ struct tape_parameter {
     std::uint64_t bytes = 0;
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
-    bool is_routed = false;       ///< of routed experts, with the sizes of an expert-parallel rank
+    dtype type = dtype::float32;
+    bool is_routed = false;  ///< of routed experts, with the sizes of an expert-parallel rank
 };
 
 /// An input of a node, and whether it needs a gradient.

@@ -92,7 +92,6 @@ public:
     zero3_sharding(const tape& tape, const training_schedule& plan, memory_timeline& out, memory_tracker& tracker)
         : fsdp_sharding(tape, plan, out, tracker), bucket_(tracker) {}
     void allocate_parameters() override;
-    void post_backward(std::int32_t layer, bool) override { reshard(layer); }
     void post_backward_model(bool) override;
 
 protected:
@@ -101,11 +100,11 @@ protected:
     }
     [[nodiscard]] tape_parameter shard_of(const tape_parameter& p) const override;
     void store_gradient(const tape_parameter& p, parameter_state&) override;
+    void post_backward(unit_state& u) override { free_unsharded(u); }
     /// Updates one group of `sub_group_size` elements after the other.
     void step_all(bool first) override;
 
 private:
-    void reshard(std::int32_t layer) { tracker_.free(category::parameters, group_of(layer).unsharded_bytes); }
     void reduce();
 
     gradient_bucket bucket_;

@@ -16,18 +16,19 @@
 #include <vector>
 
 #include <llmcost/graph/execution_trace.hpp>
+#include <llmcost/trace/collective.hpp>
 
 namespace llmcost {
 
 /// The value of a collective in Chakra's schema (`CollectiveCommType`).
 [[nodiscard]] constexpr std::int64_t chakra_collective(collective_kind kind) noexcept {
     switch (kind) {
-        case collective_kind::all_reduce: return 0;
         case collective_kind::all_gather: return 2;
+        case collective_kind::broadcast: return 5;
         case collective_kind::all_to_all: return 6;
         case collective_kind::reduce_scatter: return 7;
+        default: return 0;  // messages have their own nodes
     }
-    return 0;
 }
 
 /// The Chakra trace of one device: length-prefixed messages, the first of which has the schema version.

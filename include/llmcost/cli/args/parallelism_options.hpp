@@ -12,6 +12,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/memory/schedule.hpp>
 
 // The options that divide a training job over devices: parallelism, pipeline schedule, gathering and reduction.
 namespace llmcost::cli {
@@ -49,12 +50,12 @@ inline constexpr option_spec training_etp{.name = "--etp",
                                           .value = "N",
                                           .type = value_type::number,
                                           .help = "ranks that divide each expert (default 1)"};
-inline constexpr option_spec replicas{.name = "--dp-replicate",
+inline constexpr option_spec training_replicas{.name = "--dp-replicate",
                                       .value = "N",
                                       .type = value_type::number,
                                       .help = "replicas of the shards of --dp: HSDP (default 1)"};
 inline constexpr option_spec ddp{.name = "--ddp", .help = "DistributedDataParallel across --dp ranks (default)"};
-inline constexpr option_spec split{.name = "--split",
+inline constexpr option_spec training_split{.name = "--split",
                                    .value = "RULES",
                                    .type = value_type::choice,
                                    .choices = "torch|transformers|megatron",
@@ -135,11 +136,6 @@ inline constexpr option_spec bucket_mb{.name = "--bucket-mb",
                                        .value = "MIB",
                                        .type = value_type::number,
                                        .help = "size of DDP's buckets in MiB (default 25, the first 1)"};
-inline constexpr option_spec freeze{.name = "--freeze",
-                                    .value = "PATTERN",
-                                    .type = value_type::text,
-                                    .help = "parameters that are not trained: model.layers.0.*",
-                                    .is_repeatable = true};
 inline constexpr option_spec ranks{.name = "--ranks",
                                    .value = "LIST",
                                    .type = value_type::text,
@@ -148,7 +144,7 @@ inline constexpr option_spec ranks{.name = "--ranks",
 }  // namespace option
 
 /// The options that divide a training job over devices, except data parallelism.
-inline constexpr std::array training_parallelism_options{option::replicas,
+inline constexpr std::array training_parallelism_options{option::training_replicas,
                                                          option::ddp,
                                                          option::fsdp_reshard,
                                                          option::fsdp_wrap,
@@ -168,11 +164,13 @@ inline constexpr std::array training_parallelism_options{option::replicas,
                                                          option::cp_rotate,
                                                          option::training_ep,
                                                          option::training_etp,
-                                                         option::split,
+                                                         option::training_split,
                                                          option::ranks};
 
 namespace detail {
 
+/// Completes a schedule with the options of FSDP, DDP and gradient accumulation. Throws: `usage`.
+void read_sharding(const arguments& args, training_schedule& step);
 /// The parallelism of a training job. Throws: `usage` for values that contradict each other.
 training_parallelism read_training_parallelism(const arguments& args);
 /// The ranks of `--ranks`; none without the option. Throws: `usage` for a rank that does not exist.

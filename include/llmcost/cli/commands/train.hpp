@@ -12,6 +12,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
@@ -79,6 +80,11 @@ int precision_of(const arguments& args, const model& m);
 /// `_check_and_adjust_attn_implementation`.
 void complete_training_workload(const arguments& args, const model& m, workload& load);
 
+/// With mixed precision of FSDP, the pass has the type in which parameters are gathered.
+///
+/// Source: torch/distributed/fsdp/_fully_shard/_fsdp_api.py, `MixedPrecisionPolicy`.
+void set_fsdp_types(training_schedule& schedule, workload& load);
+
 /// Completes a plan with the model: workload, adapter and quantized base weights. Throws: `usage`.
 void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args, const streams& io,
                           const parsed_model& read, workload& load);
@@ -103,7 +109,8 @@ inline constexpr std::array training_options = concatenate(
 
 inline constexpr std::array train_options = concatenate(
     with_section("Model", model_options), with_section("Workload", training_lists),
-    with_section("Multimodal inputs", multimodal_options), training_options,
+    with_section("Multimodal inputs", multimodal_options), training_options, training_parallelism_options,
+    std::array{option::freeze},
     with_section("Hardware",
                  concatenate(device_list_options, std::array{option::compile, option::compile_mode, option::torch_host,
                                                              option::tf32, option::network, option::step_seconds})),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/count.hpp>
@@ -16,6 +17,7 @@
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -84,6 +86,7 @@ struct training_response {
     std::int64_t epoch_tokens = 0;              ///< of `--tokens`; 0: not set
     std::optional<fitting_change> fits_with{};  ///< the first change with which it fits, if it does not
     bool is_compiled = false;                   ///< `torch.compile`
+    std::vector<training_rank> ranks{};         ///< of `--ranks`
 
     /// Bytes that the step needs: its peak, on a CUDA device with the workspaces of libraries.
     [[nodiscard]] count needed() const {

@@ -32,6 +32,12 @@ inline constexpr option_spec lora{.name = "--lora",
 inline constexpr option_spec qlora{
     .name = "--qlora", .help = "QLoRA: frozen weights in 4 bits (nf4); with --lora r=16 as --adapter qlora:r=16"};
 
+inline constexpr option_spec freeze{.name = "--freeze",
+                                    .value = "PATTERN",
+                                    .type = value_type::text,
+                                    .help = "parameters that are not trained: model.layers.0.*",
+                                    .is_repeatable = true};
+
 }  // namespace option
 
 /// The adapter of a command line.
@@ -74,10 +80,9 @@ void resolve_adapter(requested_adapter& requested, const model& m, std::ostream&
 /// The value of `--adapter`, or the short form of `--lora` and `--qlora`; `none` without them. Throws: `usage`.
 [[nodiscard]] std::string adapter_text(const arguments& args);
 
-/// Parses `--adapter`, `--lora` and `--qlora`; target modules are found by `resolve_adapter`.
-[[nodiscard]] inline requested_adapter read_adapter(const arguments& args) {
-    return detail::read_adapter_option(adapter_text(args));
-}
+/// Parses `--adapter`, `--lora`, `--qlora` and `--freeze`; target modules are found by `resolve_adapter`. Throws:
+/// `usage`.
+[[nodiscard]] requested_adapter read_adapter(const arguments& args);
 
 /// Finds the target modules of an adapter in a model; writes warnings to `notes`. Throws: `usage`.
 void resolve_adapter(requested_adapter& requested, const arguments& args, const model& m, std::ostream& notes);

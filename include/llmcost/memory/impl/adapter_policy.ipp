@@ -96,10 +96,17 @@ LLMCOST_INLINE void adapter_policy::leave(const module_info& m) {
     open_.pop_back();
 }
 
+LLMCOST_INLINE bool adapter_policy::names_frozen_parameter(std::string_view name) const {
+    return std::ranges::any_of(adapter_config_.frozen_parameters, [&](const std::string& pattern) {
+        return module_names::matches_wildcards(pattern, path_ + '.' + std::string(name));
+    });
+}
+
 LLMCOST_INLINE bool adapter_policy::is_trainable(literal name) const {
     if (is_serving_) return true;
     const std::string_view text = name;
-    if (adapter_config_.kind == adapter_kind::frozen) return open_.empty() || !open_.back().frozen;
+    if (adapter_config_.kind == adapter_kind::frozen)
+        return (open_.empty() || !open_.back().frozen) && !names_frozen_parameter(text);
     if (adapter_config_.kind == adapter_kind::bitfit) return text == "bias" || text == "b" || text.ends_with("_bias");
     if (adapter_config_.bias == adapter_bias::all) return text == "bias";
     return adapter_config_.bias == adapter_bias::lora_only && text == "bias" && adapter_config_.names_linear(path_);
@@ -112,6 +119,7 @@ LLMCOST_INLINE tensor adapter_policy::transform_parameter(trace& t, literal name
         if (tied && parameter.requires_grad != is_token_embedding_trainable_)
             refuse("shares its tensor with the token embeddings: freeze both or neither");
     }
+    if (names_frozen_parameter(name)) adapted_.push_back(path_ + '.' + std::string(name));
     const trace::policy_guard none{t, nullptr};
     if (std::string_view(name) == "weight" && !adapter_config_.rows.empty()) return with_rows(t, parameter, tied);
     const std::string path = path_ + '.' + std::string(name);

@@ -52,8 +52,7 @@ LLMCOST_INLINE void backward_replay::backward() {
         if (tensor_state_of(t).requires_grad) state_of(t).gradient = allocate_gradient(bytes_of(t));
     for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
         const tape_node& n = tape_.nodes[i];
-        if (is_reached_[i] && n.region >= 0 && n.region != current_layer_)
-            parameters_->pre_backward(current_layer_ = n.region);
+        if (is_reached_[i]) parameters_->before_backward(i);
         if (is_recomputed(n) && is_reached_[i] && !region_of(n).is_recomputed) recompute(region_of(n));
         if (is_reached_[i])
             run_backward(n);
@@ -63,10 +62,7 @@ LLMCOST_INLINE void backward_replay::backward() {
         if (is_recomputed(n) && region_of(n).first_node == static_cast<std::int32_t>(i))
             free_region_arguments(region_of(n));
         const bool ends = i == 0 || tape_.nodes[i - 1].region != n.region;
-        if (ends && current_layer_ >= 0 && current_layer_ == n.region) {
-            parameters_->post_backward(current_layer_, propagates_before(i));
-            current_layer_ = -1;
-        }
+        parameters_->after_backward(i, is_reached_);
         record_snapshot(n.region, ends);
     }
     tracker_.free(category::activations, 4);
@@ -84,16 +80,6 @@ LLMCOST_INLINE void backward_replay::free_loss_and_leaves() {
         t.gradient = -1;
         free_view_gradients(t);
     }
-}
-
-LLMCOST_INLINE bool backward_replay::propagates_before(std::size_t first) const {
-    const std::int32_t layer = tape_.nodes[first].region;
-    for (std::size_t i = first; i < tape_.nodes.size() && tape_.nodes[i].region == layer; ++i)
-        for (const tape_edge& e : tape_.nodes[i].inputs)
-            if (is_reached_[i] && e.requires_grad && e.tensor >= 0 &&
-                tensor_state_of(e.tensor).producer < static_cast<std::int32_t>(first))
-                return true;
-    return false;
 }
 
 LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {

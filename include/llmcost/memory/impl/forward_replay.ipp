@@ -93,7 +93,7 @@ LLMCOST_INLINE void forward_replay::forward() {
     for (std::size_t i = 0; i < tape_.nodes.size(); ++i) {
         const tape_node& n = tape_.nodes[i];
         tracker_.set_operation(op_cost_of(n.kind).name);
-        if (n.region >= 0 && (i == 0 || tape_.nodes[i - 1].region != n.region)) parameters_->pre_forward(n.region);
+        parameters_->before_forward(i);
         if (replay_observer* const o = observer()) o->on_forward(static_cast<std::int32_t>(i), false);
         allocate(n.output);
         allocate_cublas_workspace(n, has_forward_workspace_);
@@ -109,7 +109,7 @@ LLMCOST_INLINE void forward_replay::forward() {
         for (const tape_edge& e : n.inputs) free_if_unused(e.tensor, i);
         free_if_unused(n.output, i);
         const bool ends = i + 1 == tape_.nodes.size() || tape_.nodes[i + 1].region != n.region;
-        if (n.region >= 0 && ends) parameters_->post_forward(n.region);
+        parameters_->after_forward(i);
         record_snapshot(n.region, ends);
     }
     parameters_->post_forward_model();

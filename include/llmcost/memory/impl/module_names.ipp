@@ -62,6 +62,25 @@ LLMCOST_INLINE bool module_names::is_end(std::string_view path, std::string_view
            (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '.');
 }
 
+LLMCOST_INLINE bool module_names::matches_wildcards(std::string_view pattern, std::string_view path) {
+    std::size_t at = 0, place = 0, star = std::string_view::npos, resumes = 0;
+    while (place < path.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            resumes = place;
+        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == path[place])) {
+            ++at;
+            ++place;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            place = ++resumes;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
 LLMCOST_INLINE bool module_names::is_part(std::string_view path, std::string_view name) {
     for (std::size_t position = path.find(name); position != std::string_view::npos;
          position = path.find(name, position + 1)) {

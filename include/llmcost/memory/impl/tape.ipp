@@ -62,7 +62,8 @@ LLMCOST_INLINE void tape_listener::on_module_leave(const recorder&, const module
 LLMCOST_INLINE void tape_listener::on_parameter(const recorder& r, literal name, const tensor& v, bool tied) {
     std::string path = path_of(name);
     if (!names_.declared(path, v, tied).fresh) return;
-    out_.parameters.push_back({std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region()});
+    out_.parameters.push_back(
+        {std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region(), v.type});
     is_parameter_read_.push_back(r.has_no_gradients());  // no operation reads it
 }
 

@@ -18,12 +18,15 @@ namespace llmcost::detail {
 
 LLMCOST_INLINE void tape_replay::replay() {
     // all passes after the first one of a step are equal
-    const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.gradient_accumulation_steps, 2));
+    const bool observes_all = observer_ != nullptr && observer_->observes_all_passes();
+    const std::int64_t distinct = observes_all ? plan_.gradient_accumulation_steps : 2;
+    const auto passes = static_cast<int>(std::min<std::int64_t>(plan_.gradient_accumulation_steps, distinct));
     for (step_ = 1; step_ <= plan_.num_steps; ++step_) {
         for (int pass = 1; pass <= passes; ++pass) {
             is_first_pass_ = step_ == 1 && pass == 1;
             is_last_pass_ = pass == passes;
             parameters_->set_observer(observer());
+            parameters_->begin_pass(is_last_pass_);
             out_.before_forward = tracker_.now();
             forward();
             out_.after_forward = tracker_.now();

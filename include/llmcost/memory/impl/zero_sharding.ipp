@@ -153,8 +153,8 @@ LLMCOST_INLINE void zero3_sharding::allocate_parameters() {
     tracker_.allocate(category::gradients, gradient_bucket::size * element_bytes_);
 }
 
-LLMCOST_INLINE void zero3_sharding::post_backward_model(bool) {
-    reshard(-1);
+LLMCOST_INLINE void zero3_sharding::post_backward_model(bool last) {
+    fsdp_sharding::post_backward_model(last);
     reduce();
 }
 

@@ -10,11 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/memory/schedule.hpp>
 #include <llmcost/text/messages.hpp>
 
 namespace llmcost::cli::detail {
@@ -23,14 +26,50 @@ LLMCOST_INLINE std::vector<std::string_view> schedule_names(const program&) {
     return {"gpipe", "1f1b", "interleaved", "looped-bfs", "interleaved-zero-bubble", "zbv", "dualpipev"};
 }
 
+/// The element type of `--fsdp-parameter-dtype` or `--fsdp-reduce-dtype`.
+[[nodiscard]] LLMCOST_INLINE dtype fsdp_type(const arguments& args, const option_spec& o) {
+    constexpr dtype types[]{dtype::float32, dtype::bfloat16, dtype::float16};
+    return args.has(o) ? types[args.choice(o)] : dtype::unspecified;
+}
+
+LLMCOST_INLINE void read_sharding(const arguments& args, training_schedule& step) {
+    step.sync = static_cast<gradient_sync>(args.choice(option::gradient_sync));
+    step.clips_gradients = args.has(option::clip);
+    constexpr double mebibyte = 1024 * 1024;
+    if (args.has(option::bucket_mb))
+        step.bucket_bytes = static_cast<std::uint64_t>(args.real(option::bucket_mb, 0, 0, 1e6) * mebibyte);
+    fsdp_options& fsdp = step.fsdp;
+    fsdp.replicas = args.number(option::training_replicas, 1);
+    fsdp.gathered_type = fsdp_type(args, option::fsdp_parameter_dtype);
+    fsdp.reduced_type = fsdp_type(args, option::fsdp_reduce_dtype);
+    const bool is_transformers = args.has(option::training_split) && args.text(option::training_split) == "transformers";
+    fsdp.is_data_axis_named_fsdp = is_transformers;
+    fsdp.wrapping =
+        is_transformers ? fsdp_wrapping::transformers : static_cast<fsdp_wrapping>(args.choice(option::fsdp_wrap));
+    const std::string_view reshard = args.text(option::fsdp_reshard, "true");
+    fsdp.reshards_after_forward = reshard != "false";
+    if (reshard != "true" && reshard != "false") {
+        fsdp.reshard_size = parse_integer("--fsdp-reshard", reshard, 1);
+        if (step.data_parallel_size % fsdp.reshard_size != 0)
+            throw_usage("--fsdp-reshard", "expected true, false or a divisor of --dp, found " + std::string(reshard));
+    }
+    if (is_transformers && step.data_parallel_size > 1) step.sharding = sharding_strategy::fsdp;
+    if (args.has(option::ddp) && step.sharding != sharding_strategy::ddp)
+        throw_usage("--ddp", "cannot be combined with --fsdp or --zero");
+    const bool is_fsdp = step.sharding == sharding_strategy::fsdp;
+    for (const option_spec& o : {option::training_replicas, option::fsdp_reshard, option::fsdp_wrap,
+                                 option::fsdp_parameter_dtype, option::fsdp_reduce_dtype})
+        if (args.has(o) && !is_fsdp) throw_usage(o.name, "requires --fsdp");
+}
+
 LLMCOST_INLINE training_parallelism read_training_parallelism(const arguments& args) {
     training_parallelism out;
-    out.rules = static_cast<split_rules>(args.choice(option::split));
+    out.rules = static_cast<split_rules>(args.choice(option::training_split));
     out.tensor = args.number(option::training_tp, 1);
     out.pipeline = args.number(option::training_pp, 1);
     out.context = args.number(option::training_cp, 1);
     out.data = args.number(option::shards, 1);
-    out.data_replicate = args.number(option::replicas, 1);
+    out.data_replicate = args.number(option::training_replicas, 1);
     out.expert = args.number(option::training_ep, 1);
     out.expert_tensor = args.number(option::training_etp, 1);
     const int plan = args.choice(option::tp_plan);

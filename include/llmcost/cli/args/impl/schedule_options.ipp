@@ -38,6 +38,11 @@ LLMCOST_INLINE void read_optimizer(std::string_view text, training_schedule& ste
         name = name.substr(0, rank_position);
     }
     step.optimizer = find_optimizer(name);
+    if (constexpr std::string_view single = ":single"; step.optimizer == nullptr && name.ends_with(single)) {
+        // without temporaries, a loop over parameters has the memory of a call for all of them
+        const optimizer_spec* const plain = find_optimizer(name.substr(0, name.size() - single.size()));
+        if (plain != nullptr && plain->temporaries == optimizer_temporaries::none) step.optimizer = plain;
+    }
     if (step.optimizer != nullptr) return;
     name_suggestions near(name);
     for (const optimizer_spec& o : optimizers) near.add_candidate(o.name);

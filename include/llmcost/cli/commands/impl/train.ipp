@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/sweep.hpp>
@@ -43,6 +44,8 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/category.hpp>
@@ -65,6 +68,7 @@ LLMCOST_INLINE training_plan parse_training_plan(const arguments& args) {
     plan.schedule =
         read_schedule(args, precision == precision_bf16 || precision == precision_fp16 || precision == precision_auto);
     plan.loss = static_cast<training_loss>(args.choice(option::loss));
+    read_sharding(args, plan.schedule);
     return plan;
 }
 
@@ -117,6 +121,12 @@ LLMCOST_INLINE void complete_training_workload(const arguments& args, const mode
     // `GradientCheckpointingLayer`)
     load.has_training_cache = load.cuda_capability > 0 && !args.text(option::recompute).starts_with("full");
     load.implementation = attention_implementation_of(args, m, load);
+}
+
+LLMCOST_INLINE void set_fsdp_types(training_schedule& schedule, workload& load) {
+    if (schedule.fsdp.gathered_type == dtype::unspecified) return;
+    schedule.fsdp.stored_type = load.weights == dtype::unspecified ? dtype::float32 : load.weights;
+    load.weights = load.activations = schedule.fsdp.gathered_type;
 }
 
 /// Throws: `usage` for options of 16-bit weights if the configuration has float32 weights and `--precision` is auto.
@@ -203,6 +213,8 @@ LLMCOST_INLINE command_output run_training_sweep(const arguments& args, const pr
     const auto complete = [&](const arguments& combination_args) {
         workload step_load = training_workload(combination_args);
         complete_training_workload(combination_args, read.subject, step_load);
+        training_schedule types = plan.schedule;
+        set_fsdp_types(types, step_load);
         longest = std::max({longest, step_load.sequence, step_load.encoder_sequence});
         return step_load;
     };
@@ -223,6 +235,7 @@ LLMCOST_INLINE void finish_training_plan(training_plan& plan, requested_adapter&
                                          const streams& io, const parsed_model& read, workload& load) {
     complete_training_workload(args, read.subject, load);
     finish_schedule(plan.schedule, args, precision_of(args, read.subject));
+    set_fsdp_types(plan.schedule, load);
     if (const device* const target_device =
             load.cuda_capability > 0 && args.has(option::device) ? find_device(args.text(option::device)) : nullptr;
         target_device != nullptr && target_device->num_compute_units > 0)
@@ -313,6 +326,11 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
         response.estimate =
             detail::estimate_training_step(args, io, load, plan, detail::precisions[response.precision].products);
     response.epoch_tokens = epoch_tokens;
+    if (args.has(option::ranks)) {
+        const training_parallelism parallel = detail::read_training_parallelism(args);
+        response.ranks =
+            training_ranks_of(read.subject, load, plan, parallel, detail::read_ranks(args, parallel.world_size()));
+    }
     if (limit.is_set() && !limit.fits(response.needed()) && !response.is_compiled)
         response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
     command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),

@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/memory_pictures.hpp>
+#include <llmcost/cli/pages/rank_page.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
@@ -208,6 +209,7 @@ LLMCOST_INLINE std::string train_page(const training_response& t) {
     out += memory_fit_text(t.limit, t.needed(),
                            training_assumptions(t.read.subject, t.load, t.plan, t.precision, t.adapter_label));
     if (t.fits_with) out += "Fits with " + t.fits_with->change + ": " + in_bytes(t.fits_with->needed) + '\n';
+    if (!t.ranks.empty()) out += rank_lines(t.ranks);
     return t.estimate ? out + estimate_lines(*t.estimate, t.epoch_tokens) : out;
 }
 
@@ -283,6 +285,7 @@ LLMCOST_INLINE std::string train_json(const training_response& t) {
     write_memory_fit(json, t.limit, t.needed());
     json.key("fits_with");
     t.fits_with ? json.value(t.fits_with->change) : json.null();
+    if (!t.ranks.empty()) write_ranks(json, t.ranks);
     json.end_object();
     return json.text() + "\n";
 }

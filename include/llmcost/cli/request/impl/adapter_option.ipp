@@ -216,6 +216,18 @@ LLMCOST_INLINE std::string adapter_text(const arguments& args) {
     return kind + ':' + (is_rank ? "r=" : "") + std::string(parameters);
 }
 
+LLMCOST_INLINE requested_adapter read_adapter(const arguments& args) {
+    requested_adapter out = detail::read_adapter_option(adapter_text(args));
+    if (!args.has(option::freeze)) return out;
+    if (!out.none() && out.file.adapts.kind != adapter_kind::frozen)
+        throw_usage("--freeze", "cannot be combined with an adapter, which freezes all parameters of the model");
+    out.file.adapts.kind = adapter_kind::frozen;
+    out.label = "frozen parameters";
+    for (const std::string_view pattern : args.all(option::freeze))
+        out.file.adapts.frozen_parameters.emplace_back(pattern);
+    return out;
+}
+
 LLMCOST_INLINE quantization base_of(const requested_adapter& requested, const parsed_model& read,
                                     const workload& load) {
     const bool in_16_bits = load.weights == dtype::bfloat16 && !load.autocast, stored = read.subject.config.quantized;

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/distributed/training_ranks.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/distributed/ddp_buckets.hpp>
+#include <llmcost/distributed/device_mesh.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/memory/fsdp_units.hpp>
+#include <llmcost/memory/optimizer_step.hpp>
+#include <llmcost/memory/replay_observer.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/timeline.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/collective.hpp>
+
+namespace llmcost::detail {
+
+/// Collects the collectives of a step, and the parameters in the order in which their gradients are complete.
+class collective_recorder final : public replay_observer {
+public:
+    void on_collective(const collective_event& event) override { collectives_.push_back(event); }
+    void on_parameter_gradient(std::int32_t parameter, bool) override {
+        if (std::ranges::find(gradient_order_, parameter) == gradient_order_.end())
+            gradient_order_.push_back(parameter);
+    }
+    [[nodiscard]] bool observes_all_passes() const override { return true; }
+
+    [[nodiscard]] const std::vector<collective_event>& collectives() const noexcept { return collectives_; }
+    [[nodiscard]] const std::vector<std::int32_t>& gradient_order() const noexcept { return gradient_order_; }
+
+private:
+    std::vector<collective_event> collectives_;
+    std::vector<std::int32_t> gradient_order_;
+};
+
+/// The collectives of DistributedDataParallel: buffers before forward, then a bucket at a time.
+///
+/// Batches before the last are run in `no_sync`. The first pass of a step broadcasts the buffers.
+/// Source: torch/nn/parallel/distributed.py, `_pre_forward`, `_check_sync_bufs_pre_fwd`.
+[[nodiscard]] LLMCOST_INLINE std::vector<collective_event> ddp_collectives(const tape& pass,
+                                                                           const training_schedule& plan,
+                                                                           const std::vector<std::int32_t>& order) {
+    std::vector<collective_event> out;
+    const auto add = [&](collective_kind kind, std::uint64_t bytes, dtype type, training_phase phase) {
+        out.push_back({.kind = kind,
+                       .axis = mesh_axis::data,
+                       .group_size = plan.data_parallel_size,
+                       .in_bytes = bytes,
+                       .out_bytes = bytes,
+                       .type = type,
+                       .phase = phase});
+    };
+    if (pass.buffer_bytes > 0)
+        add(collective_kind::broadcast, pass.buffer_bytes, dtype::float32, training_phase::forward);
+    for (const ddp_bucket& b : ddp_buckets_of(pass, order, plan.bucket_bytes))
+        add(collective_kind::all_reduce, b.bytes, b.type, training_phase::backward);
+    return out;
+}
+
+/// The part of a parameter that a rank of FSDP holds.
+[[nodiscard]] LLMCOST_INLINE tape_parameter fsdp_part(const tape_parameter& p, const training_schedule& plan,
+                                                      std::int64_t rank) {
+    tape_parameter out = p;
+    if (!p.sizes.empty() && p.elements > 0) {
+        const std::int64_t rows = rows_of_rank(p.sizes[0], plan.data_parallel_size, rank);
+        out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
+        out.sizes[0] = rows;
+    }
+    const dtype stored = plan.fsdp.stored_type == dtype::unspecified ? p.type : plan.fsdp.stored_type;
+    out.bytes = out.elements * static_cast<std::uint64_t>(bits_of(stored)) / 8;
+    out.type = stored;
+    return out;
+}
+
+/// Names of modules and parameters of a model with an adapter, as PEFT has them.
+///
+/// Source: peft/peft_model.py, `PeftModel` (`base_model.model`); peft/tuners/tuners_utils.py, `BaseTunerLayer`
+/// (`base_layer`).
+class peft_names {
+public:
+    peft_names(const adapter& adapter_config, const std::vector<std::string>& adapted_modules)
+        : applies_(adapter_config.is_low_rank() || adapter_config.kind == adapter_kind::ia3),
+          adapted_(adapted_modules) {}
+
+    [[nodiscard]] std::string of_module(const std::string& path) const {
+        return !applies_ || path.empty() ? path : "base_model.model." + path;
+    }
+    [[nodiscard]] std::string of_parameter(const tape_parameter& p) const {
+        const std::string module = module_of_parameter(p);
+        const bool is_base = applies_ && std::ranges::find(adapted_, module) != adapted_.end();
+        return of_module(is_base ? module + ".base_layer" + p.name.substr(module.size()) : p.name);
+    }
+
+private:
+    bool applies_;
+    const std::vector<std::string>& adapted_;
+};
+
+/// Bytes of the buffers of a model. Mixed precision of FSDP does not convert them.
+[[nodiscard]] LLMCOST_INLINE std::uint64_t stored_buffer_bytes(const model& m, workload load,
+                                                               const recorded_training& recorded) {
+    const dtype stored = recorded.plan.schedule.fsdp.stored_type;
+    if (stored == dtype::unspecified || stored == load.weights) return recorded.pass.buffer_bytes;
+    load.weights = load.activations = stored;
+    return record_training(m, load, recorded.plan).pass.buffer_bytes;
+}
+
+/// Adds the all-reduce of `clip_grad_norm_`: the norms of all gradients, 4 bytes each.
+///
+/// Source: torch/nn/utils/clip_grad.py, `_get_total_norm` (a norm of DTensors is a partial sum until it is used).
+LLMCOST_INLINE void add_clipping(std::vector<collective_event>& collectives, const training_schedule& plan,
+                                 std::size_t num_gradients) {
+    if (!plan.clips_gradients || plan.sharding != sharding_strategy::fsdp) return;
+    collectives.push_back({.kind = collective_kind::all_reduce,
+                           .axis = mesh_axis::data,
+                           .group_size = plan.data_parallel_size,
+                           .in_bytes = 4 * num_gradients,
+                           .out_bytes = 4 * num_gradients,
+                           .type = dtype::float32,
+                           .phase = training_phase::clip});
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, const workload& load, training_plan plan,
+                                                            const training_parallelism& parallel,
+                                                            const std::vector<std::int64_t>& ranks) {
+    const device_mesh mesh = mesh_of(parallel);
+    const recorded_training recorded = record_training(m, load, std::move(plan));
+    const training_schedule& schedule = recorded.plan.schedule;
+    detail::collective_recorder recorder;
+    const memory_timeline timeline = replay_training(recorded.pass, schedule, &recorder);
+    const bool is_sharded = schedule.sharding == sharding_strategy::fsdp && schedule.data_parallel_size > 1;
+    std::vector<collective_event> collectives = recorder.collectives();
+    if (schedule.sharding == sharding_strategy::ddp && schedule.data_parallel_size > 1)
+        collectives = detail::ddp_collectives(recorded.pass, schedule, recorder.gradient_order());
+    detail::add_clipping(collectives, schedule, recorder.gradient_order().size());
+    const detail::peft_names names(recorded.plan.adapter_config, recorded.run.adapted_modules);
+    for (collective_event& c : collectives) c.module = names.of_module(c.module);
+    std::uint64_t padded_bytes = 0;
+    if (is_sharded && schedule.fsdp.wrapping == fsdp_wrapping::layers)
+        for (const detail::fsdp_unit& unit : detail::fsdp_units_of(recorded.pass, schedule.fsdp))
+            for (const std::int32_t p : unit.parameters)
+                padded_bytes +=
+                    detail::fsdp_part(recorded.pass.parameters[static_cast<std::size_t>(p)], schedule, 0).bytes;
+    const count passes(schedule.gradient_accumulation_steps);
+    std::vector<training_rank> out;
+    for (const std::int64_t rank : ranks) {
+        training_rank r{
+            .rank = rank,
+            .padded_parameters_bytes = padded_bytes,
+            .buffers_bytes = recorded.pass.buffer_bytes,
+            .saved_bytes = timeline.saved_bytes,
+            .forward_flops = recorded.run.pass_metrics.torch_flops * passes,
+            .backward_flops =
+                (recorded.run.pass_metrics.backward_torch_flops + count(timeline.recomputed_flops)) * passes,
+            .collectives = collectives};
+        std::vector<tape_parameter> updated;
+        for (std::size_t i = 0; i < recorded.pass.parameters.size(); ++i) {
+            const tape_parameter& whole = recorded.pass.parameters[i];
+            tape_parameter part =
+                is_sharded ? detail::fsdp_part(whole, schedule, mesh.coordinate(rank, mesh_axis::data)) : whole;
+            r.parameters.push_back({whole.name, part.sizes, part.elements, part.bytes});
+            r.parameters_bytes += part.bytes;
+            if (std::ranges::find(recorder.gradient_order(), static_cast<std::int32_t>(i)) ==
+                recorder.gradient_order().end())
+                continue;
+            r.gradients_bytes += part.bytes;
+            updated.push_back(std::move(part));
+        }
+        r.optimizer_bytes =
+            detail::compute_optimizer_memory(*schedule.optimizer, schedule.galore_rank, updated, true).state;
+        out.push_back(std::move(r));
+    }
+    return out;
+}
+
+}  // namespace llmcost
