@@ -28,6 +28,7 @@ struct megatron_options {
     std::int64_t expert = 1;
     std::int64_t expert_tensor = 1;
     bool has_sequence_parallel = false;
+    bool exchanges_heads = false;  ///< context parallelism by all-to-all of heads (`--cp-comm-type a2a`)
     vocabulary_loss loss = vocabulary_loss::native;
     bool recomputes_norms = false;        ///< `--recompute-modules layernorm`: outputs of the norms before products
     bool recomputes_activations = false;  ///< `--recompute-modules moe_act`: inputs of the experts' second product
@@ -44,7 +45,9 @@ struct megatron_options {
 /// - activation function of an MLP, with the product of its gate: saves the output of the linear layers only. Source:
 ///   megatron/core/fusions/fused_bias_swiglu.py, `SwiGLUFunction`; fused_bias_gelu.py, `GeLUFunction`.
 /// - attention: saves queries, keys, values, output and the logarithms of the sums of exponentials. Source:
-///   transformer_engine/pytorch/attention/dot_product_attention/backends.py, `FusedAttnFunc.forward`.
+///   transformer_engine/pytorch/attention/dot_product_attention/backends.py, `FusedAttnFunc.forward`. If context
+///   parallelism exchanges heads, the saved output is that before the exchange. Source: context_parallel.py,
+///   `AttnFuncWithCPAndQKVOA2A.forward`.
 /// - routed experts: tokens are copied to the ranks of their experts; saves indices of tokens, the input of the first
 ///   product, its output, and the input of the second one, which includes the router's probabilities. Tokens are evenly
 ///   distributed. Source: megatron/core/transformer/moe/token_dispatcher.py, `MoEAlltoAllTokenDispatcher`;

@@ -21,6 +21,7 @@ namespace llmcost {
 struct megatron_settings {
     vocabulary_loss loss = vocabulary_loss::native;
     bool has_distributed_optimizer = true;  ///< `--use-distributed-optimizer`
+    bool exchanges_heads = false;           ///< `--cp-comm-type a2a`
     bool recomputes_norms = false;
     bool recomputes_activations = false;
     std::int64_t vocabulary_multiple = 128;  ///< `--make-vocab-size-divisible-by`

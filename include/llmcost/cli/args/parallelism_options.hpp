@@ -98,6 +98,12 @@ inline constexpr option_spec last_stage_layers{
     .value = "N",
     .type = value_type::number,
     .help = "layers of the last pipeline stage (default: as many as the others)"};
+inline constexpr option_spec cp_comm_type{
+    .name = "--cp-comm-type",
+    .value = "TYPE",
+    .type = value_type::choice,
+    .choices = "p2p|all_gather|a2a",
+    .help = "communication of --cp with --split megatron: p2p (ring), all_gather or a2a (heads) (default p2p)"};
 inline constexpr option_spec cross_entropy{
     .name = "--cross-entropy",
     .aliases = {"--cross-entropy-fusion-impl"},
@@ -193,6 +199,7 @@ inline constexpr std::array training_parallelism_options{option::training_replic
                                                          option::first_stage_layers,
                                                          option::last_stage_layers,
                                                          option::training_split,
+                                                         option::cp_comm_type,
                                                          option::cross_entropy,
                                                          option::recompute_modules,
                                                          option::ranks};

@@ -207,6 +207,8 @@ private:
         if (n.output >= 0) made.output_bytes /= divisor(n.output);
         if (n.output >= 0 && is_divided(n.output)) made.saved_extra_bytes /= divisor(n.output);
         if (is_product(n.kind)) add_product_terms(i, made);
+        if (n.kind == op::attention && options_.exchanges_heads && std::erase(made.saved, n.output) > 0)
+            made.saved_extra_bytes += n.output_bytes;
         out_.nodes.push_back(std::move(made));
         return i + 1;
     }

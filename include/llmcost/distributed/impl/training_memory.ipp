@@ -168,6 +168,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         options.expert = parallel.expert;
         options.expert_tensor = parallel.expert_tensor;
         options.has_sequence_parallel = parallel.has_sequence_parallel && parallel.tensor > 1;
+        options.exchanges_heads = settings.exchanges_heads && parallel.context > 1;
         options.loss = settings.loss;
         options.recomputes_norms = settings.recomputes_norms;
         options.recomputes_activations = settings.recomputes_activations;

@@ -97,8 +97,10 @@ LLMCOST_INLINE bool divides_model(const training_parallelism& parallel) noexcept
 LLMCOST_INLINE megatron_settings read_megatron_settings(const arguments& args, training_schedule& step) {
     megatron_settings out;
     const bool is_megatron = args.has(option::training_split) && args.text(option::training_split) == "megatron";
-    for (const option_spec& o : {option::cross_entropy, option::recompute_modules})
+    for (const option_spec& o : {option::cp_comm_type, option::cross_entropy, option::recompute_modules})
         if (args.has(o) && !is_megatron) throw_usage(o.name, "requires --split megatron");
+    constexpr int all_to_all = 2;
+    out.exchanges_heads = args.choice(option::cp_comm_type) == all_to_all;
     out.loss = static_cast<vocabulary_loss>(args.choice(option::cross_entropy));
     out.has_distributed_optimizer = args.has(option::zero) && args.choice(option::zero) > 0;
     std::string_view text = args.text(option::recompute_modules);
