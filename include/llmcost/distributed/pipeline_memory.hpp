@@ -19,7 +19,8 @@ struct stage_memory {
     std::uint64_t num_parameters = 0;
     // from the first step on
     std::uint64_t parameter_bytes = 0;
-    std::uint64_t gradient_bytes = 0;
+    std::uint64_t gathered_bytes = 0;  ///< of FSDP: parameters that stay gathered from forward to backward
+    std::uint64_t gradient_bytes = 0;  ///< between the microbatches of a step
     std::uint64_t optimizer_bytes = 0;
     std::uint64_t buffer_bytes = 0;
     bool has_gradient_buffers = false;  ///< gradients exist before the first backward of a step
@@ -46,6 +47,7 @@ struct rank_training_memory {
     std::vector<int> stages{};   ///< pipeline stages of the rank
     std::uint64_t num_parameters = 0;
     std::uint64_t parameter_bytes = 0, gradient_bytes = 0, optimizer_bytes = 0, buffer_bytes = 0;
+    std::uint64_t gathered_bytes = 0;   ///< of FSDP: parameters of all its stages that stay gathered during a step
     std::uint64_t workspace_bytes = 0;  ///< of libraries, and placeholders of gradients
     std::uint64_t saved_bytes = 0;      ///< largest sum of the activations of all microbatches
     memory_bytes peak{};

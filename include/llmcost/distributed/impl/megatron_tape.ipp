@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
+#include <llmcost/distributed/sequence_parallel.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/ops.hpp>
@@ -66,17 +67,8 @@ public:
             for (const tape_edge& e : n.inputs)
                 if (e.tensor >= 0 && (e.requires_grad || !tensor_of(e.tensor).requires_grad))
                     ++num_readers_[static_cast<std::size_t>(e.tensor)];
-        is_divided_.assign(pass.tensors.size(), false);
-        if (!options.has_sequence_parallel || options.tensor == 1 || undivided.tensors.size() != pass.tensors.size())
-            return;
-        for (std::size_t t = 0; t < pass.tensors.size(); ++t)
-            is_divided_[t] = pass.tensors[t].requires_grad && pass.tensors[t].bytes == undivided.tensors[t].bytes;
-        // queries, keys and values have complete sequences
-        for (const tape_node& n : pass.nodes)
-            if (n.kind == op::attention)
-                for (const tape_edge& e : n.inputs)
-                    if (e.tensor >= 0) is_divided_[static_cast<std::size_t>(e.tensor)] = false;
-        if (pass.loss >= 0) is_divided_[static_cast<std::size_t>(pass.loss)] = false;
+        is_divided_ = options.has_sequence_parallel && options.tensor > 1 ? sequence_divided_tensors(pass, undivided)
+                                                                          : std::vector<bool>(pass.tensors.size());
     }
 
     [[nodiscard]] tape fuse() {

@@ -34,10 +34,14 @@ LLMCOST_INLINE stage_memory stage_memory_of(const tape& stage, training_schedule
     out.has_gradient_buffers = before[memory_category::gradients] == out.gradient_bytes;
     out.received_bytes = tensor_bytes(stage, stage.received);
     out.sent_bytes = tensor_bytes(stage, stage.sent);
-    const auto above = [&](const memory_bytes& now) { return now.total - before.total + out.received_bytes; };
-    out.saved_bytes = above(first.after_forward);
-    out.forward_peak_bytes = above(first.forward_peak);
-    out.first_backward_peak_bytes = above(first.backward_peak);
+    out.gathered_bytes = first.after_forward[memory_category::parameters] - before[memory_category::parameters];
+    const auto above = [&](const memory_bytes& now, const memory_bytes& start) {
+        const std::uint64_t bytes = now.total - start.total + out.received_bytes;
+        return bytes > out.gathered_bytes ? bytes - out.gathered_bytes : 0;
+    };
+    out.saved_bytes = above(first.after_forward, before);
+    out.forward_peak_bytes = above(first.forward_peak, before);
+    out.first_backward_peak_bytes = above(first.backward_peak, before);
     out.backward_peak_bytes = out.first_backward_peak_bytes;
     // the step begins with the gradients
     const std::uint64_t at_step = before.total + (out.has_gradient_buffers ? 0 : out.gradient_bytes);
@@ -45,7 +49,8 @@ LLMCOST_INLINE stage_memory stage_memory_of(const tape& stage, training_schedule
     if (!out.has_gradient_buffers && has_accumulation) {
         plan.gradient_accumulation_steps = 2;
         const memory_timeline later = replay_training(stage, plan);
-        out.backward_peak_bytes = later.backward_peak.total - later.before_forward.total + out.received_bytes;
+        out.gradient_bytes = std::max(out.gradient_bytes, later.before_forward[memory_category::gradients]);
+        out.backward_peak_bytes = above(later.backward_peak, later.before_forward);
     }
     return out;
 }
@@ -92,7 +97,7 @@ private:
     [[nodiscard]] const stage_memory& of(int stage) const { return stages_[static_cast<std::size_t>(stage)]; }
     void record(std::uint64_t transient, std::string_view phase, const distributed::pipeline_action& action) {
         memory_bytes now;
-        now.add(memory_category::parameters, out_.parameter_bytes);
+        now.add(memory_category::parameters, out_.parameter_bytes + (phase == "step" ? 0 : out_.gathered_bytes));
         now.add(memory_category::buffers, out_.buffer_bytes);
         now.add(memory_category::gradients, gradient_bytes_);
         now.add(memory_category::optimizer, out_.optimizer_bytes);
@@ -131,6 +136,7 @@ LLMCOST_INLINE rank_training_memory rank_memory_of(const std::vector<stage_memor
         const stage_memory& s = stages[static_cast<std::size_t>(stage)];
         out.num_parameters += s.num_parameters;
         out.parameter_bytes += s.parameter_bytes;
+        out.gathered_bytes += s.gathered_bytes;
         out.gradient_bytes += s.gradient_bytes;
         out.optimizer_bytes += s.optimizer_bytes;
         out.buffer_bytes += s.buffer_bytes;

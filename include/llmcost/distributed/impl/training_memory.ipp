@@ -19,11 +19,13 @@
 #include <llmcost/distributed/pipeline_action.hpp>
 #include <llmcost/distributed/pipeline_memory.hpp>
 #include <llmcost/distributed/pipeline_schedule.hpp>
+#include <llmcost/distributed/sequence_parallel.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/forward_replay.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -120,6 +122,19 @@ namespace llmcost::detail {
     return out;
 }
 
+/// Parameters are sharded over the ranks of data and context parallelism. In a pipeline, stages stay gathered during a
+/// step, and the last microbatch reduces gradients.
+///
+/// Source: torchtitan/distributed/fsdp.py, `get_fsdp_reshard_after_forward_policy`; torchtitan/distributed/
+/// parallel_dims.py (`fsdp` mesh); torch/distributed/pipelining/stage.py, `backward_maybe_with_nosync`.
+LLMCOST_INLINE void set_fsdp_of_job(training_schedule& schedule, const training_parallelism& parallel) {
+    if (schedule.sharding != sharding_strategy::fsdp) return;
+    schedule.data_parallel_size = parallel.data * parallel.context;
+    if (parallel.pipeline == 1) return;
+    schedule.fsdp.reshards_after_forward = false;
+    schedule.sync = gradient_sync::last;
+}
+
 /// The order of a step. Several stages per rank need an interleaved schedule.
 [[nodiscard]] LLMCOST_INLINE distributed::pipeline_schedule schedule_of(const training_parallelism& parallel) {
     using distributed::schedule_kind;
@@ -183,6 +198,10 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         schedule.num_steps = 1;
     } else {
         pass = std::move(recorded.pass);
+        if (parallel.has_sequence_parallel && parallel.tensor > 1)
+            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(whole, load, plan, 1).pass),
+                            parallel.tensor);
+        detail::set_fsdp_of_job(schedule, parallel);
     }
 
     training_job_memory out;
