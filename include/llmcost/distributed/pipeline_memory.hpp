@@ -23,6 +23,8 @@ struct stage_memory {
     std::uint64_t gradient_bytes = 0;  ///< between the microbatches of a step
     std::uint64_t optimizer_bytes = 0;
     std::uint64_t buffer_bytes = 0;
+    std::uint64_t input_bytes = 0;      ///< token ids, labels and other inputs of the model
+    std::uint64_t workspace_bytes = 0;  ///< of libraries, and placeholders of gradients
     bool has_gradient_buffers = false;  ///< gradients exist before the first backward of a step
     // of a microbatch
     std::uint64_t received_bytes = 0;  ///< activations that it receives, part of `saved_bytes`
@@ -47,8 +49,9 @@ struct rank_training_memory {
     std::vector<int> stages{};   ///< pipeline stages of the rank
     std::uint64_t num_parameters = 0;
     std::uint64_t parameter_bytes = 0, gradient_bytes = 0, optimizer_bytes = 0, buffer_bytes = 0;
-    std::uint64_t gathered_bytes = 0;   ///< of FSDP: parameters of all its stages that stay gathered during a step
-    std::uint64_t workspace_bytes = 0;  ///< of libraries, and placeholders of gradients
+    std::uint64_t gathered_bytes = 0;  ///< of FSDP: parameters of all its stages that stay gathered during a step
+    std::uint64_t input_bytes = 0;
+    std::uint64_t workspace_bytes = 0;  ///< largest of its stages
     std::uint64_t saved_bytes = 0;      ///< largest sum of the activations of all microbatches
     memory_bytes peak{};
     std::string_view phase{};  ///< of the peak: forward, backward or step
@@ -62,8 +65,7 @@ struct rank_training_memory {
 ///
 /// A microbatch is in flight from its forward to the gradient of its weights.
 [[nodiscard]] rank_training_memory rank_memory_of(const std::vector<stage_memory>& stages,
-                                                  const distributed::rank_actions& actions,
-                                                  std::uint64_t workspace_bytes);
+                                                  const distributed::rank_actions& actions);
 
 }  // namespace llmcost
 

@@ -33,6 +33,8 @@ LLMCOST_INLINE stage_memory stage_memory_of(const tape& stage, training_schedule
     out.buffer_bytes = before[memory_category::buffers];
     out.has_gradient_buffers = before[memory_category::gradients] == out.gradient_bytes;
     out.received_bytes = tensor_bytes(stage, stage.received);
+    out.input_bytes = before[memory_category::others] - out.received_bytes;
+    out.workspace_bytes = first.library_workspace_bytes;
     out.sent_bytes = tensor_bytes(stage, stage.sent);
     out.gathered_bytes = first.after_forward[memory_category::parameters] - before[memory_category::parameters];
     const auto above = [&](const memory_bytes& now, const memory_bytes& start) {
@@ -103,7 +105,7 @@ private:
         now.add(memory_category::optimizer, out_.optimizer_bytes);
         now.add(memory_category::activations, saved_);
         now.add(phase == "step" ? memory_category::optimizer : memory_category::temporaries, transient);
-        now.add(memory_category::others, out_.workspace_bytes);
+        now.add(memory_category::others, out_.input_bytes + out_.workspace_bytes);
         if (now.total <= out_.peak.total) return;
         out_.peak = now;
         out_.phase = phase;
@@ -122,10 +124,8 @@ private:
 namespace llmcost {
 
 LLMCOST_INLINE rank_training_memory rank_memory_of(const std::vector<stage_memory>& stages,
-                                                   const distributed::rank_actions& actions,
-                                                   std::uint64_t workspace_bytes) {
+                                                   const distributed::rank_actions& actions) {
     rank_training_memory out;
-    out.workspace_bytes = workspace_bytes;
     for (const distributed::pipeline_action& action : actions)
         distributed::for_each_part(action, [&](const distributed::pipeline_action& part) {
             if (part.stage >= 0 && std::ranges::find(out.stages, part.stage) == out.stages.end())
@@ -140,6 +140,8 @@ LLMCOST_INLINE rank_training_memory rank_memory_of(const std::vector<stage_memor
         out.gradient_bytes += s.gradient_bytes;
         out.optimizer_bytes += s.optimizer_bytes;
         out.buffer_bytes += s.buffer_bytes;
+        out.input_bytes += s.input_bytes;
+        out.workspace_bytes = std::max(out.workspace_bytes, s.workspace_bytes);
     }
     detail::rank_replay replay(stages, out);
     for (const distributed::pipeline_action& action : actions)

@@ -209,8 +209,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
     const std::vector<std::uint64_t> signatures = detail::layer_signatures(pass, regions);
     const std::int64_t num_stages = parallel.pipeline * parallel.stages_per_rank;
     const auto num_layers = static_cast<std::int64_t>(regions.size());
-    std::map<std::vector<std::uint64_t>, std::pair<stage_memory, std::uint64_t>> known;
-    std::vector<std::uint64_t> placeholders;
+    std::map<std::vector<std::uint64_t>, stage_memory> known;
     for (const stage_layers& layers :
          divide_layers(num_layers, num_stages, parallel.first_stage_layers, parallel.last_stage_layers)) {
         std::vector<std::uint64_t> key(signatures.begin() + layers.first, signatures.begin() + layers.end);
@@ -219,13 +218,14 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         if (found == known.end()) {
             const tape stage = stage_tape_of(pass, regions, layers);
             stage_memory memory = stage_memory_of(stage, schedule, parallel.microbatches > 1);
-            if (is_megatron) set_megatron_state(memory, stage, parallel, settings.has_distributed_optimizer);
-            found =
-                known.emplace(std::move(key), std::pair{memory, is_megatron ? placeholder_gradient_bytes(stage) : 0})
-                    .first;
+            if (is_megatron) {
+                set_megatron_state(memory, stage, parallel, settings.has_distributed_optimizer);
+                memory.workspace_bytes =
+                    placeholder_gradient_bytes(stage) + megatron_workspace_bytes(capability, layers.end == num_layers);
+            }
+            found = known.emplace(std::move(key), memory).first;
         }
-        out.stages.push_back(found->second.first);
-        placeholders.push_back(found->second.second);
+        out.stages.push_back(found->second);
     }
 
     const bool has_pipeline = num_stages > 1;
@@ -233,16 +233,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         has_pipeline ? detail::schedule_of(parallel).order
                      : distributed::ranked_actions{detail::actions_without_pipeline(parallel.microbatches)};
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
-        rank_training_memory memory = rank_memory_of(out.stages, order[rank], 0);
-        if (is_megatron) {
-            // shapes of weights are equal in all stages of a rank
-            std::uint64_t workspace = 0;
-            for (const int stage : memory.stages)
-                workspace = std::max(workspace, placeholders[static_cast<std::size_t>(stage)]);
-            const bool has_head = memory.stages.back() == static_cast<int>(num_stages) - 1;
-            workspace += megatron_workspace_bytes(capability, has_head);
-            memory = rank_memory_of(out.stages, order[rank], workspace);
-        }
+        rank_training_memory memory = rank_memory_of(out.stages, order[rank]);
         memory.pipeline_rank = static_cast<std::int64_t>(rank);
         memory.num_ranks = parallel.world_size() / parallel.pipeline;
         out.ranks.push_back(std::move(memory));

@@ -132,6 +132,7 @@ LLMCOST_INLINE std::string job_json(const job_response& job) {
         json.member("parameters_bytes", count(r.parameter_bytes)).member("gradients_bytes", count(r.gradient_bytes));
         json.member("optimizer_bytes", count(r.optimizer_bytes)).member("buffers_bytes", count(r.buffer_bytes));
         json.member("workspace_bytes", count(r.workspace_bytes)).member("saved_bytes", count(r.saved_bytes));
+        if (r.gathered_bytes > 0) json.member("gathered_bytes", count(r.gathered_bytes));
         write_bytes(json, "peak", r.peak);
         write_moment(json, r);
         json.end_object();
