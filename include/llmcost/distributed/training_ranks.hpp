@@ -29,7 +29,7 @@ struct training_rank {
     std::int64_t rank = 0;
     std::vector<parameter_shard> parameters{};
     std::uint64_t parameters_bytes = 0;         ///< without padding
-    std::uint64_t padded_parameters_bytes = 0;  ///< of FSDP: what it contributes to all-gathers, once per unit
+    std::uint64_t padded_parameters_bytes = 0;  ///< of FSDP with its padding; 0 if a unit has several modules
     std::uint64_t gradients_bytes = 0;
     std::uint64_t buffers_bytes = 0;
     std::uint64_t optimizer_bytes = 0;  ///< state after the first step, with the counters of steps

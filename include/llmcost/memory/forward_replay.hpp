@@ -110,6 +110,8 @@ protected:
                    ? observer_
                    : nullptr;
     }
+    /// Reports the collective of a node, in its forward or its backward.
+    void report_collective(const tape_node& n, bool is_backward, training_phase phase);
     [[nodiscard]] std::int32_t index_of(const tape_node& n) const noexcept {
         return static_cast<std::int32_t>(&n - tape_.nodes.data());
     }

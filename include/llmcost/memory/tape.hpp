@@ -12,6 +12,7 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/graph/parameter_names.hpp>
+#include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/recorder.hpp>
@@ -31,6 +32,13 @@ struct tape_tensor {
     bool is_sliced = false;  ///< the gradients of its views are padded with zeros and added, not concatenated
 };
 
+/// When tensor-parallel ranks sum the gradient of a parameter that all of them have.
+enum class gradient_sum_kind : std::uint8_t {
+    none,
+    after_backward,  ///< as soon as it is complete
+    before_use       ///< before it is reduced or the optimizer reads it
+};
+
 /// A parameter: its name, its bytes and whether it is trained.
 struct tape_parameter {
     std::string name;
@@ -39,6 +47,7 @@ struct tape_parameter {
     std::uint64_t bytes = 0;
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
+    gradient_sum_kind gradient_sum_over_ranks = gradient_sum_kind::none;
     dtype type = dtype::float32;
     bool is_routed = false;  ///< of routed experts, with the sizes of an expert-parallel rank
 };
@@ -67,12 +76,21 @@ struct tape_node {
     std::int32_t region = -1;                    ///< index of the checkpointed module that contains it; -1: none
     std::int32_t attention_id = -1;              ///< index of the core attention that contains it; -1: none
     std::int32_t kernel_id = -1;                 ///< index in `tape::kernels` of the kernel that contains it; -1: none
+    std::int32_t collective_id = -1;             ///< index in `tape::collectives`; -1: no communication
     bool has_backward = false;
     bool in_place = false;
     bool is_autograd_function = false;  ///< no operation: the start of a `torch.autograd.Function`'s backward
     bool saves_gradients = false;       ///< the saved tensors are the gradients of the inputs
     std::vector<tape_edge> inputs{};
     std::vector<std::int32_t> saved{};  ///< indices of saved tensors
+};
+
+/// A collective of a pass.
+struct tape_collective {
+    collective_call call{};
+    std::string module{};  ///< path of the module that issues it
+    dtype type = dtype::float32;
+    std::uint64_t in_bytes = 0, out_bytes = 0;  ///< of forward
 };
 
 /// The tensors of an operation, with their sizes and strides.
@@ -93,7 +111,8 @@ struct tape {
     std::vector<std::string> modules{};     ///< paths of the modules that execute operations, with the operands
     /// paths of the modules that activation checkpointing wraps: outermost list items
     std::vector<std::string> regions;
-    std::vector<fused_kernel> kernels{};   ///< attention, index selection and experts, which engines run as one kernel
+    std::vector<fused_kernel> kernels{};  ///< attention, index selection and experts, which engines run as one kernel
+    std::vector<tape_collective> collectives{};
     std::int32_t num_attentions = 0;       ///< number of core attentions
     std::uint64_t buffer_bytes = 0;        ///< bytes of module buffers
     std::int32_t output = -1;              ///< output tensor of the model; -1: none is stored
@@ -160,6 +179,10 @@ public:
     }
     void on_op(const recorder& r, const operation& o) override;
     void on_gradients_saved() override { has_saved_gradients_ = true; }
+    void on_collective(const recorder&, const collective_call& call) override {
+        pending_collective_ = call;
+        has_pending_collective_ = true;
+    }
     void on_autograd_function(const recorder&, const tensor& out, const tensor* const* in, int n) override;
     void on_slice_written(const recorder&, const tensor& destination, const tensor& part) override;
     void on_fused_kernel_begin(const recorder&, const fused_kernel& part) override;
@@ -201,6 +224,8 @@ private:
     [[nodiscard]] tape_edge edge_to(const tensor& v);
     void read(std::int32_t parameter, tape_node& producer);
 
+    /// Marks a node as the collective that was announced, if there is one.
+    void record_collective(tape_node& n, const tensor& in, const tensor& out);
     /// Records the tensors of the next node.
     void record_operands(const tensor* const* inputs, int input_count, const tensor& output, count work);
 
@@ -222,6 +247,8 @@ private:
     count flops_{};  ///< total of the trace up to the last product
     std::uint64_t saved_extra_bytes_ = 0, saved_integer_bytes_ = 0, num_runs_ = 1;
     std::uint64_t forward_temporary_bytes_ = 0, backward_temporary_bytes_ = 0;
+    collective_call pending_collective_{};
+    bool has_pending_collective_ = false;
     bool has_saved_gradients_ = false;
     bool adds_load_balancing_loss_ = false;
     std::vector<tensor> router_logits_;

@@ -19,6 +19,7 @@
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/timeline.hpp>
 #include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/leaf_module_policy.hpp>
 #include <llmcost/trace/tensor.hpp>
 #include <llmcost/trace/trace.hpp>
 
@@ -36,6 +37,7 @@ struct training_plan {
     adapter adapter_config{};
     quantization base_quantization{};  ///< storage of frozen weights; without a method: like all others
     training_schedule schedule{};
+    leaf_module_policy* parallel_policy = nullptr;  ///< divides layers over ranks; must outlive the plan
 };
 
 /// The computation and memory of a training step.

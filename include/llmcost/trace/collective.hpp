@@ -46,4 +46,14 @@ inline constexpr literal collective_names[num_collective_kinds]{
     return collective_names[static_cast<std::size_t>(k)];
 }
 
+/// A collective between two tensors of a trace, in its forward and its backward.
+struct collective_call {
+    collective_kind forward = collective_kind::none;
+    collective_kind backward = collective_kind::none;
+    mesh_axis axis = mesh_axis::tensor;
+    std::int64_t ranks = 1;
+    std::int64_t part_elements = 0;  ///< of the tensor that a rank gathers or receives, with padding
+    bool is_in_parent = false;       ///< the module around the current one issues it
+};
+
 }  // namespace llmcost

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/function_call.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/scope.hpp>
@@ -121,6 +122,8 @@ public:
     virtual void on_parameter_reuse(const recorder&, literal /*name*/, const tensor&) {}
     /// A `torch.autograd.Function` with its own backward maps the gradient of `out` to gradients of `in`.
     virtual void on_autograd_function(const recorder&, const tensor& /*out*/, const tensor* const* /*in*/, int /*n*/) {}
+    /// The next operation is a collective.
+    virtual void on_collective(const recorder&, const collective_call&) {}
     /// A parameter that the next operation reads in addition to its inputs.
     virtual void on_parameter_read(const recorder&, const tensor&) {}
     /// The logits of a router, which a load-balancing loss reads after the layers.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/base/workload.hpp>
+#include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/scoped_value.hpp>
@@ -290,6 +291,10 @@ public:
     constexpr void record_autograd_function(tensor& out, const tensor& in) {
         const tensor* const one[1] = {&in};
         record_autograd_function(out, one, 1);
+    }
+    /// The next operation is a collective.
+    constexpr void announce_collective(const collective_call& call) {
+        if (listener_ != nullptr && not_executed_depth_ == 0) listener_->on_collective(*this, call);
     }
     /// `source[...] = part`, in place: the gradient of `part` is a slice of the gradient of `source`.
     constexpr void copy_into_slice(tensor& source, const tensor& part) {

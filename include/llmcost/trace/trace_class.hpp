@@ -7,6 +7,7 @@
 
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/trace/call_guards.hpp>
+#include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/dropout.hpp>
 #include <llmcost/trace/leaf_module_policy.hpp>
 #include <llmcost/trace/loop.hpp>
@@ -124,6 +125,10 @@ public:
         const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
         if (recorder_.has_listener()) [[unlikely]]
             (record_module_input(in), ...);
+        if (policy_ != nullptr) {
+            using output = decltype(layer.forward(*this, in...));
+            return leave(m, adapt_output(adapted_call<output>{*this, layer, adapt_input(in)...}.value));
+        }
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -208,6 +213,7 @@ public:
     /// it.
     constexpr tensor tied(literal name, shape sizes) {
         if (policy_ == nullptr) return recorder_.tied_parameter(name, sizes, true);
+        sizes = policy_->shard_parameter(name, sizes);
         const tensor weight = policy_->trains_copy()
                                   ? trainable_parameter(name, sizes, activation_type())
                                   : recorder_.tied_parameter(name, sizes, policy_->is_trainable(name));
@@ -467,6 +473,21 @@ public:
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
+    /// Communication between ranks of which only the backward, the gradient of a tensor, has any.
+    constexpr tensor gradient_collective(const collective_call& call, const tensor& a) {
+        if (!a.requires_grad) return a;
+        recorder_.announce_collective(call);
+        tensor out = a;
+        recorder_.record_autograd_function(out, a);
+        return out;
+    }
+    /// Communication between ranks: a new tensor of these sizes.
+    constexpr tensor collective(const collective_call& call, const tensor& a, const shape& to) {
+        recorder_.announce_collective(call);
+        tensor out = empty_tensor(to, a.type);
+        record_unary(op::copy, {}, {}, out, a);
+        return out;
+    }
     constexpr tensor contiguous(const tensor& a) { return a.is_contiguous() ? a : copy(a); }
     /// `Tensor.clone`: a copy with the layout of the original.
     constexpr tensor clone(const tensor& a);
@@ -641,6 +662,24 @@ private:
     [[nodiscard]] constexpr bool traces_every_layer() const noexcept {
         return recorder_.has_listener() || policy_ != nullptr || recorder_.selects_layer();
     }
+    /// The argument of a module as the policy changes it.
+    constexpr tensor adapt_input(const tensor& x) { return policy_->transform_module_input(*this, x); }
+    template <class Argument>
+    static constexpr const Argument& adapt_input(const Argument& x) noexcept {
+        return x;
+    }
+    /// A call of a layer. Braces around the arguments order their changes by the policy from left to right.
+    template <class Output>
+    struct adapted_call {
+        template <class L, class... In>
+        constexpr adapted_call(trace& t, const L& layer, const In&... in) : value(layer.forward(t, in...)) {}
+        Output value;
+    };
+    constexpr tensor adapt_output(const tensor& y) { return policy_->transform_module_output(*this, y); }
+    template <class Output>
+    static constexpr const Output& adapt_output(const Output& y) noexcept {
+        return y;
+    }
     constexpr module_info enter_module(child_name name, class_name type, role module_role, bool leaf,
                                        bool continues_block) {
         const module_info m{name.name, name.index, type, module_role, leaf, continues_block};
@@ -725,6 +764,7 @@ private:
     constexpr tensor expand_to_batch(const tensor& a, const shape& batch);
     constexpr tensor float32_or_adapted_param(literal name, shape sizes, std::int64_t used, std::int64_t total_parts) {
         if (declares_float32_parameters_) return float32_param(name, sizes);
+        sizes = policy_->shard_parameter(name, sizes);
         const bool copies = policy_->trains_copy(), trains = copies || policy_->is_trainable(name);
         if (copies) (void)frozen_parameter(name, sizes);
         const tensor weight = trains ? trainable_parameter(name, sizes, activation_type(), used, total_parts)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include <llmcost/distributed/pipeline_schedule.hpp>
 #include <llmcost/distributed/sequence_parallel.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
+#include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/forward_replay.hpp>
 #include <llmcost/memory/optimizer.hpp>
@@ -174,7 +176,11 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         load.cuda_capability = capability;
         plan.loss = training_loss::labels;
     }
-    recorded_training recorded = detail::record_rank(whole, load, plan, parallel.tensor);
+    std::optional<tensor_parallel_policy> policy;
+    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(whole) != nullptr)
+        plan.parallel_policy = &policy.emplace(whole, parallel, 0);
+    recorded_training recorded = policy ? record_training(policy->shard(whole), load, plan, true)
+                                        : detail::record_rank(whole, load, plan, parallel.tensor);
     training_schedule schedule = recorded.plan.schedule;
     tape pass;
     if (is_megatron) {
@@ -198,7 +204,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         schedule.num_steps = 1;
     } else {
         pass = std::move(recorded.pass);
-        if (parallel.has_sequence_parallel && parallel.tensor > 1)
+        if (parallel.has_sequence_parallel && parallel.tensor > 1 && !policy)
             divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(whole, load, plan, 1).pass),
                             parallel.tensor);
         detail::set_fsdp_of_job(schedule, parallel);

@@ -7,15 +7,21 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <llmcost/analysis/counts.hpp>
 #include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/distributed/ddp_buckets.hpp>
 #include <llmcost/distributed/device_mesh.hpp>
+#include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/fsdp_units.hpp>
 #include <llmcost/memory/optimizer_step.hpp>
 #include <llmcost/memory/replay_observer.hpp>
@@ -133,6 +139,131 @@ LLMCOST_INLINE void add_clipping(std::vector<collective_event>& collectives, con
                            .phase = training_phase::clip});
 }
 
+/// The step of a tensor-parallel rank, from which those of its data-parallel ranks follow.
+class rank_recording {
+public:
+    rank_recording(const model& m, const workload& load, const training_plan& plan,
+                   const training_parallelism& parallel, std::int64_t tensor_coordinate);
+    [[nodiscard]] training_rank rank(std::int64_t rank, const device_mesh& mesh) const;
+
+private:
+    [[nodiscard]] const training_schedule& schedule() const noexcept { return recorded_.plan.schedule; }
+    [[nodiscard]] bool is_sharded() const noexcept {
+        return schedule().sharding == sharding_strategy::fsdp && schedule().data_parallel_size > 1;
+    }
+    [[nodiscard]] bool has_gradient(std::size_t parameter) const {
+        const std::vector<std::int32_t>& order = recorder_.gradient_order();
+        return std::ranges::find(order, static_cast<std::int32_t>(parameter)) != order.end();
+    }
+    /// Whether only one operation reads a parameter: an embedding that no head is tied to.
+    [[nodiscard]] bool has_one_reader(std::size_t parameter) const;
+    void record(const model& m, const workload& load);
+    void set_gradient_sums();
+    void add_optimizer_sums();
+
+    std::optional<tensor_parallel_policy> policy_;
+    training_plan plan_;
+    recorded_training recorded_{};
+    collective_recorder recorder_{};
+    memory_timeline timeline_{};
+    std::vector<collective_event> collectives_{};
+    std::uint64_t padded_bytes_ = 0, buffers_bytes_ = 0;
+};
+
+LLMCOST_INLINE rank_recording::rank_recording(const model& m, const workload& load, const training_plan& plan,
+                                              const training_parallelism& parallel, std::int64_t tensor_coordinate)
+    : plan_(plan) {
+    if (parallel.tensor > 1) {
+        policy_.emplace(m, parallel, tensor_coordinate);
+        plan_.parallel_policy = &*policy_;
+        record(policy_->shard(m), load);
+    } else {
+        record(m, load);
+    }
+}
+
+LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load) {
+    recorded_ = record_training(m, load, plan_);
+    set_gradient_sums();
+    timeline_ = replay_training(recorded_.pass, schedule(), &recorder_);
+    collectives_ = recorder_.collectives();
+    if (schedule().sharding == sharding_strategy::ddp && schedule().data_parallel_size > 1)
+        collectives_ = ddp_collectives(recorded_.pass, schedule(), recorder_.gradient_order());
+    add_clipping(collectives_, schedule(), recorder_.gradient_order().size());
+    add_optimizer_sums();
+    const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
+    for (collective_event& c : collectives_) c.module = names.of_module(c.module);
+    if (is_sharded() && schedule().fsdp.wrapping == fsdp_wrapping::layers)
+        for (const fsdp_unit& unit : fsdp_units_of(recorded_.pass, schedule().fsdp))
+            for (const std::int32_t p : unit.parameters)
+                padded_bytes_ += fsdp_part(recorded_.pass.parameters[static_cast<std::size_t>(p)], schedule(), 0).bytes;
+    buffers_bytes_ = stored_buffer_bytes(m, load, recorded_);
+}
+
+LLMCOST_INLINE void rank_recording::set_gradient_sums() {
+    if (!policy_) return;
+    for (tape_parameter& p : recorded_.pass.parameters)
+        p.gradient_sum_over_ranks = policy_->sums_gradient(p.name)            ? gradient_sum_kind::after_backward
+                                    : policy_->is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
+                                                                              : gradient_sum_kind::none;
+}
+
+/// Adds the sums of gradients that AdamW reads along a divided sequence, one for each of its three reads.
+///
+/// Source: torch/optim/adam.py, `_single_tensor_adam` (`lerp_`, and both factors of `addcmul_`).
+LLMCOST_INLINE void rank_recording::add_optimizer_sums() {
+    constexpr int num_reads = 3;
+    if (is_sharded()) return;
+    for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
+        const tape_parameter& p = recorded_.pass.parameters[i];
+        if (p.gradient_sum_over_ranks != gradient_sum_kind::before_use || !has_gradient(i)) continue;
+        for (int read = 0; read < num_reads; ++read)
+            collectives_.push_back({.kind = collective_kind::all_reduce,
+                                    .axis = mesh_axis::tensor,
+                                    .group_size = schedule().tensor_parallel_size,
+                                    .in_bytes = p.bytes,
+                                    .out_bytes = p.bytes,
+                                    .type = p.type,
+                                    .phase = training_phase::optimizer});
+    }
+}
+
+LLMCOST_INLINE bool rank_recording::has_one_reader(std::size_t parameter) const {
+    std::int64_t readers = 0;
+    for (const tape_node& n : recorded_.pass.nodes)
+        for (const tape_edge& e : n.inputs) readers += e.parameter == static_cast<std::int32_t>(parameter) ? 1 : 0;
+    return readers == 1;
+}
+
+LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const device_mesh& mesh) const {
+    const count passes(schedule().gradient_accumulation_steps);
+    const model_metrics& metrics = recorded_.run.pass_metrics;
+    training_rank r{.rank = rank,
+                    .padded_parameters_bytes = padded_bytes_,
+                    .buffers_bytes = buffers_bytes_,
+                    .saved_bytes = timeline_.saved_bytes,
+                    .forward_flops = metrics.torch_flops * passes,
+                    .backward_flops = (metrics.backward_torch_flops + count(timeline_.recomputed_flops)) * passes,
+                    .collectives = collectives_};
+    const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
+    std::vector<tape_parameter> updated;
+    for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
+        const tape_parameter& whole = recorded_.pass.parameters[i];
+        tape_parameter part =
+            is_sharded() ? fsdp_part(whole, schedule(), mesh.coordinate(rank, mesh_axis::data)) : whole;
+        r.parameters.push_back({names.of_parameter(whole), part.sizes, part.elements, part.bytes});
+        r.parameters_bytes += part.bytes;
+        if (!has_gradient(i)) continue;
+        const bool has_whole_gradient =
+            policy_ && !is_sharded() && policy_->has_whole_gradient(whole.name) && has_one_reader(i);
+        r.gradients_bytes +=
+            has_whole_gradient ? policy_->whole_vocabulary_bytes(whole.sizes, whole.bytes) : part.bytes;
+        updated.push_back(std::move(part));
+    }
+    r.optimizer_bytes = compute_optimizer_memory(*schedule().optimizer, schedule().galore_rank, updated, true).state;
+    return r;
+}
+
 }  // namespace llmcost::detail
 
 namespace llmcost {
@@ -141,51 +272,15 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
                                                             const training_parallelism& parallel,
                                                             const std::vector<std::int64_t>& ranks) {
     const device_mesh mesh = mesh_of(parallel);
-    const recorded_training recorded = record_training(m, load, std::move(plan));
-    const training_schedule& schedule = recorded.plan.schedule;
-    detail::collective_recorder recorder;
-    const memory_timeline timeline = replay_training(recorded.pass, schedule, &recorder);
-    const bool is_sharded = schedule.sharding == sharding_strategy::fsdp && schedule.data_parallel_size > 1;
-    std::vector<collective_event> collectives = recorder.collectives();
-    if (schedule.sharding == sharding_strategy::ddp && schedule.data_parallel_size > 1)
-        collectives = detail::ddp_collectives(recorded.pass, schedule, recorder.gradient_order());
-    detail::add_clipping(collectives, schedule, recorder.gradient_order().size());
-    const detail::peft_names names(recorded.plan.adapter_config, recorded.run.adapted_modules);
-    for (collective_event& c : collectives) c.module = names.of_module(c.module);
-    std::uint64_t padded_bytes = 0;
-    if (is_sharded && schedule.fsdp.wrapping == fsdp_wrapping::layers)
-        for (const detail::fsdp_unit& unit : detail::fsdp_units_of(recorded.pass, schedule.fsdp))
-            for (const std::int32_t p : unit.parameters)
-                padded_bytes +=
-                    detail::fsdp_part(recorded.pass.parameters[static_cast<std::size_t>(p)], schedule, 0).bytes;
-    const count passes(schedule.gradient_accumulation_steps);
+    plan.schedule.tensor_parallel_size = parallel.tensor;
     std::vector<training_rank> out;
+    std::optional<detail::rank_recording> recording;
+    std::int64_t tensor_coordinate = -1;
     for (const std::int64_t rank : ranks) {
-        training_rank r{
-            .rank = rank,
-            .padded_parameters_bytes = padded_bytes,
-            .buffers_bytes = recorded.pass.buffer_bytes,
-            .saved_bytes = timeline.saved_bytes,
-            .forward_flops = recorded.run.pass_metrics.torch_flops * passes,
-            .backward_flops =
-                (recorded.run.pass_metrics.backward_torch_flops + count(timeline.recomputed_flops)) * passes,
-            .collectives = collectives};
-        std::vector<tape_parameter> updated;
-        for (std::size_t i = 0; i < recorded.pass.parameters.size(); ++i) {
-            const tape_parameter& whole = recorded.pass.parameters[i];
-            tape_parameter part =
-                is_sharded ? detail::fsdp_part(whole, schedule, mesh.coordinate(rank, mesh_axis::data)) : whole;
-            r.parameters.push_back({whole.name, part.sizes, part.elements, part.bytes});
-            r.parameters_bytes += part.bytes;
-            if (std::ranges::find(recorder.gradient_order(), static_cast<std::int32_t>(i)) ==
-                recorder.gradient_order().end())
-                continue;
-            r.gradients_bytes += part.bytes;
-            updated.push_back(std::move(part));
-        }
-        r.optimizer_bytes =
-            detail::compute_optimizer_memory(*schedule.optimizer, schedule.galore_rank, updated, true).state;
-        out.push_back(std::move(r));
+        const std::int64_t coordinate = mesh.coordinate(rank, mesh_axis::tensor);
+        if (coordinate != tensor_coordinate) recording.emplace(m, load, plan, parallel, coordinate);
+        tensor_coordinate = coordinate;
+        out.push_back(recording->rank(rank, mesh));
     }
     return out;
 }

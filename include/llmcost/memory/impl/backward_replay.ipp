@@ -88,6 +88,7 @@ LLMCOST_INLINE void backward_replay::run_backward(const tape_node& n) {
     allocate_cublas_workspace(n, has_backward_workspace_);
     combine_view_gradients(state_of(n.output), tensor_state_of(n.output), n.element_bits);
     if (observer() != nullptr) observer()->on_backward(index_of(n));
+    report_collective(n, true, training_phase::backward);
     const std::int32_t arrived = state_of(n.output).gradient;
     state_of(n.output).gradient = -1;
     input_gradients_.clear();
@@ -241,6 +242,16 @@ LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t 
     use.gradient = -1;
     if (observer() != nullptr) observer()->on_parameter_gradient(parameter, plan_.gradient_accumulation_steps > 1);
     parameters_->on_parameter_gradient(parameter);
+    if (p.gradient_sum_over_ranks == gradient_sum_kind::after_backward && observer() != nullptr &&
+        plan_.tensor_parallel_size > 1)
+        observer()->on_collective({.kind = collective_kind::all_reduce,
+                                   .axis = mesh_axis::tensor,
+                                   .group_size = plan_.tensor_parallel_size,
+                                   .in_bytes = p.bytes,
+                                   .out_bytes = p.bytes,
+                                   .type = p.type,
+                                   .phase = training_phase::backward,
+                                   .module = p.name});
 }
 
 LLMCOST_INLINE std::int32_t backward_replay::allocate_gradient(std::uint64_t bytes, category gradient_category) {

@@ -69,6 +69,22 @@ LLMCOST_INLINE void forward_replay::record_snapshot(std::int32_t layer, bool end
     tracker_.record_snapshot(layer < 0 ? std::string() : tape_.regions[static_cast<std::size_t>(layer)]);
 }
 
+LLMCOST_INLINE void forward_replay::report_collective(const tape_node& n, bool is_backward, training_phase phase) {
+    if (n.collective_id < 0 || observer() == nullptr) return;
+    const tape_collective& c = tape_.collectives[static_cast<std::size_t>(n.collective_id)];
+    const collective_kind kind = is_backward ? c.call.backward : c.call.forward;
+    if (kind == collective_kind::none) return;
+    const bool is_reversed = is_backward && c.call.forward != collective_kind::none;
+    observer()->on_collective({.kind = kind,
+                               .axis = c.call.axis,
+                               .group_size = c.call.ranks,
+                               .in_bytes = is_reversed ? c.out_bytes : c.in_bytes,
+                               .out_bytes = is_reversed ? c.in_bytes : c.out_bytes,
+                               .type = c.type,
+                               .phase = phase,
+                               .module = c.module});
+}
+
 LLMCOST_INLINE void forward_replay::allocate(std::int32_t t, category is) {
     if (t < 0) return;
     tensor_state& h = state_of(t);
@@ -95,6 +111,7 @@ LLMCOST_INLINE void forward_replay::forward() {
         tracker_.set_operation(op_cost_of(n.kind).name);
         parameters_->before_forward(i);
         if (replay_observer* const o = observer()) o->on_forward(static_cast<std::int32_t>(i), false);
+        report_collective(n, false, training_phase::forward);
         allocate(n.output);
         allocate_cublas_workspace(n, has_forward_workspace_);
         tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
@@ -221,6 +238,7 @@ LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
         const bool runs = i < r.early_stop_node || std::ranges::find(n.saved, n.output) != n.saved.end();
         if (runs) {
             if (replay_observer* const o = observer()) o->on_forward(i, true);
+            report_collective(n, false, training_phase::backward);
             allocate(n.output);
             tracker_.allocate_temporary(category::activations, n.forward_temporary_bytes, op_cost_of(n.kind).name);
             out_.recomputed_flops += is_first_pass_ ? n.torch_flops : 0;

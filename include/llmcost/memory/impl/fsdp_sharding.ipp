@@ -199,6 +199,17 @@ LLMCOST_INLINE void fsdp_sharding::reduce_scatter(unit_state& u) {
     if (u.unreduced_gradient_bytes == 0 || !is_reduced_in_pass()) return;
     const std::uint64_t part_bytes = u.padded_gradient_bytes / static_cast<std::uint64_t>(plan_.data_parallel_size);
     const mesh_axis axis = plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded : mesh_axis::data;
+    for (const std::int32_t i : u.unit.parameters)
+        if (const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(i)];
+            p.gradient_sum_over_ranks == gradient_sum_kind::before_use && observer() != nullptr)
+            observer()->on_collective({.kind = collective_kind::all_reduce,
+                                       .axis = mesh_axis::tensor,
+                                       .group_size = plan_.tensor_parallel_size,
+                                       .in_bytes = p.bytes,
+                                       .out_bytes = p.bytes,
+                                       .type = p.type,
+                                       .phase = training_phase::backward,
+                                       .module = u.unit.name});
     report(collective_kind::reduce_scatter, axis, plan_.data_parallel_size, u.padded_gradient_bytes, part_bytes, u,
            true);
     if (plan_.fsdp.replicas > 1 && (plan_.sync != gradient_sync::last_all_reduce || is_last_pass()))

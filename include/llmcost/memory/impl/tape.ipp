@@ -62,8 +62,13 @@ LLMCOST_INLINE void tape_listener::on_module_leave(const recorder&, const module
 LLMCOST_INLINE void tape_listener::on_parameter(const recorder& r, literal name, const tensor& v, bool tied) {
     std::string path = path_of(name);
     if (!names_.declared(path, v, tied).fresh) return;
-    out_.parameters.push_back(
-        {std::move(path), sizes_of(v), v.numel, bytes_of(v, v.numel), v.requires_grad, region(), v.type});
+    out_.parameters.push_back({.name = std::move(path),
+                               .sizes = sizes_of(v),
+                               .elements = v.numel,
+                               .bytes = bytes_of(v, v.numel),
+                               .is_trainable = v.requires_grad,
+                               .region_id = region(),
+                               .type = v.type});
     is_parameter_read_.push_back(r.has_no_gradients());  // no operation reads it
 }
 
@@ -105,6 +110,7 @@ LLMCOST_INLINE void tape_listener::on_op(const recorder& r, const operation& o) 
     n.backward_temporary_bytes = backward_temporary_bytes_;
     for (const tape_edge& e : n.inputs) mark_read(e);
     record_operands(o.inputs, o.input_count, o.output, o.work);
+    if (has_pending_collective_) record_collective(n, *o.inputs[0], o.output);
     pending_parameter_edges_.clear();
     saved_.clear();
     saved_extra_bytes_ = saved_integer_bytes_ = 0;
@@ -127,6 +133,7 @@ LLMCOST_INLINE void tape_listener::on_autograd_function(const recorder&, const t
     }
     for (const tape_edge& e : made.inputs) mark_read(e);
     record_operands(in, n, out, {});
+    if (has_pending_collective_) record_collective(made, *in[0], out);
     saved_.clear();
     out_.nodes.push_back(std::move(made));
 }
@@ -149,6 +156,27 @@ LLMCOST_INLINE void tape_listener::on_slice_written(const recorder&, const tenso
     const tensor* const operands[]{&destination, &part};
     record_operands(operands, 2, destination, {});
     out_.nodes.push_back(std::move(made));
+}
+
+LLMCOST_INLINE void tape_listener::record_collective(tape_node& n, const tensor& in, const tensor& out) {
+    has_pending_collective_ = false;
+    const collective_call& c = pending_collective_;
+    const auto part = bytes_of(in, static_cast<std::uint64_t>(c.part_elements));
+    const std::uint64_t whole = part * static_cast<std::uint64_t>(c.ranks);
+    tape_collective made{.call = c, .module = path_, .type = in.type};
+    switch (c.forward == collective_kind::none ? c.backward : c.forward) {
+        case collective_kind::all_gather: made.in_bytes = part, made.out_bytes = whole; break;
+        case collective_kind::reduce_scatter: made.in_bytes = whole, made.out_bytes = part; break;
+        default:
+            made.in_bytes = c.part_elements > 0 ? part : bytes_of(in, in.numel);
+            made.out_bytes = c.part_elements > 0 ? part : bytes_of(out, out.numel);
+    }
+    if (c.is_in_parent) {
+        const std::size_t dot = path_.rfind('.');
+        made.module.resize(dot == std::string::npos ? 0 : dot);
+    }
+    n.collective_id = static_cast<std::int32_t>(out_.collectives.size());
+    out_.collectives.push_back(std::move(made));
 }
 
 LLMCOST_INLINE bool tape_listener::has_backward_producer(std::int32_t tensor) const {

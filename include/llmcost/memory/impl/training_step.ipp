@@ -81,7 +81,7 @@ namespace llmcost {
     const bool fused = plan.loss == training_loss::fused;
     head_policy head{m.config.vocab_size, adapted ? &policy : nullptr};
     model trained = m;
-    trained.policy = fused ? static_cast<leaf_module_policy*>(&head) : adapted ? &policy : nullptr;
+    trained.policy = fused ? static_cast<leaf_module_policy*>(&head) : adapted ? &policy : plan.parallel_policy;
     const tensor scores = trained.forward(t);
     if (!fused) t.accumulate_gradient(scores);
     run.pass_metrics = full_model_metrics_of(t.totals(), types);

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/distributed/tensor_parallel_policy.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/distributed/tensor_parallel_plans.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/fsdp_units.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/collective.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
+
+namespace llmcost::detail {
+
+/// Whether a path ends with a pattern in which `*` is the index of a layer.
+[[nodiscard]] LLMCOST_INLINE bool ends_with_pattern(std::string_view path, std::string_view pattern) {
+    while (true) {
+        const std::size_t dot = path.rfind('.'), pattern_dot = pattern.rfind('.');
+        const std::string_view segment = path.substr(dot + 1), expected = pattern.substr(pattern_dot + 1);
+        const bool is_index = !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
+        if (expected == "*" ? !is_index : segment != expected) return false;
+        if (pattern_dot == std::string_view::npos) return true;
+        if (dot == std::string_view::npos) return false;
+        path = path.substr(0, dot);
+        pattern = pattern.substr(0, pattern_dot);
+    }
+}
+
+[[nodiscard]] LLMCOST_INLINE shape sizes_of(const tensor& v) {
+    shape out;
+    for (out.rank = 0; out.rank < v.rank; ++out.rank) out.size[out.rank] = v.size[out.rank];
+    return out;
+}
+
+[[nodiscard]] LLMCOST_INLINE bool is_column(tensor_parallel_style s) {
+    return s == tensor_parallel_style::colwise || s == tensor_parallel_style::packed_colwise;
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE const tensor_parallel_plan* find_tensor_parallel_plan(const model& m) noexcept {
+    const std::string_view type = m.text_model_spec().model_type;
+    const auto* const found = std::ranges::find_if(
+        tensor_parallel_plans, [&](const tensor_parallel_plan& p) { return std::string_view(p.model_type) == type; });
+    return found == std::ranges::end(tensor_parallel_plans) ? nullptr : found;
+}
+
+LLMCOST_INLINE tensor_parallel_policy::tensor_parallel_policy(const model& m, const training_parallelism& parallel,
+                                                              std::int64_t rank)
+    : plan_(*find_tensor_parallel_plan(m)),
+      parallel_(parallel),
+      rank_(rank),
+      vocabulary_(m.config.vocab_size),
+      rope_features_(m.config.mla.qk_rope_head_dim) {}
+
+LLMCOST_INLINE std::int64_t tensor_parallel_policy::part_of(std::int64_t size) const noexcept {
+    return detail::rows_of_rank(size, parallel_.tensor, rank_);
+}
+
+LLMCOST_INLINE tensor_parallel_style tensor_parallel_policy::style_of(std::string_view path) const {
+    for (const tensor_parallel_rule& rule : std::span(plan_.rules, static_cast<std::size_t>(plan_.num_rules)))
+        if (detail::ends_with_pattern(path, rule.pattern)) return rule.style;
+    if (path == "lm_head" || path.ends_with(".lm_head")) return plan_.head;
+    // transformers/distributed/mixin.py, `_init_parallel_plans`: the embedding of a model with a plan
+    const bool is_embedding = path == "embed_tokens" || path.ends_with(".embed_tokens");
+    return is_embedding && plan_.num_rules > 0 ? tensor_parallel_style::embedding_rowwise : tensor_parallel_style::none;
+}
+
+LLMCOST_INLINE model tensor_parallel_policy::shard(model m) const {
+    bool has_attention = false, has_mlp = false, has_experts = false, has_shared = false;
+    for (const tensor_parallel_rule& rule : std::span(plan_.rules, static_cast<std::size_t>(plan_.num_rules))) {
+        if (!detail::is_column(rule.style)) continue;
+        const std::string_view pattern = rule.pattern;
+        const bool is_attention =
+            pattern.find("attn") != std::string_view::npos || pattern.find("attention") != std::string_view::npos;
+        const bool is_shared = pattern.find("shared_expert") != std::string_view::npos;
+        const bool is_expert = !is_shared && pattern.find("experts") != std::string_view::npos;
+        (is_attention ? has_attention : is_shared ? has_shared : is_expert ? has_experts : has_mlp) = true;
+    }
+    model_config& c = m.config;
+    if (has_attention) {
+        c.num_attention_heads /= parallel_.tensor;
+        c.num_key_value_heads /= parallel_.tensor;
+    }
+    if (has_mlp) {
+        c.intermediate_size = part_of(c.intermediate_size);
+        for (int i = 0; i < c.layers.num_specs; ++i)
+            c.layers.specs[i].intermediate_size =
+                static_cast<std::int32_t>(part_of(c.layers.specs[i].intermediate_size));
+    }
+    if (has_experts) c.moe.intermediate_size = part_of(c.moe.intermediate_size);
+    if (has_shared) c.moe.shared_intermediate_size = part_of(c.moe.shared_intermediate_size);
+    return m;
+}
+
+LLMCOST_INLINE bool tensor_parallel_policy::sums_gradient(std::string_view parameter) const {
+    const std::string_view module = parameter.substr(0, parameter.rfind('.'));
+    return !is_torch() && style_of(module) == tensor_parallel_style::replicated_with_grad_allreduce;
+}
+
+LLMCOST_INLINE bool tensor_parallel_policy::is_read_along_sequence(std::string_view parameter) const {
+    return parallel_.has_sequence_parallel &&
+           style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::none;
+}
+
+LLMCOST_INLINE bool tensor_parallel_policy::has_whole_gradient(std::string_view parameter) const {
+    return style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::embedding_rowwise;
+}
+
+LLMCOST_INLINE void tensor_parallel_policy::on_trace_begin() {
+    path_.clear();
+    parent_lengths_.clear();
+    gathered_source_ = -1;
+}
+
+LLMCOST_INLINE void tensor_parallel_policy::enter(const module_info& m) {
+    parent_lengths_.push_back(path_.size());
+    const std::string_view name = m.name;
+    if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
+    if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
+}
+
+LLMCOST_INLINE void tensor_parallel_policy::leave(const module_info&) {
+    path_.resize(parent_lengths_.back());
+    parent_lengths_.pop_back();
+}
+
+LLMCOST_INLINE shape tensor_parallel_policy::shard_parameter(literal, const shape& sizes) const {
+    shape out = sizes;
+    switch (style_of(path_)) {
+        case tensor_parallel_style::embedding_rowwise:
+        case tensor_parallel_style::colwise_gather_output: out.size[0] = part_of(out.size[0]); break;
+        case tensor_parallel_style::rowwise_split_input:
+            if (out.rank > 1) out.size[out.rank - 1] = part_of(out.size[out.rank - 1]);
+            break;
+        default: break;
+    }
+    return out;
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_input(trace& t, const tensor& x) {
+    const collective_call summed{
+        .backward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor};
+    switch (style_of(path_)) {
+        case tensor_parallel_style::colwise:
+            return parallel_.has_sequence_parallel ? gather_sequence(t, x, true) : t.gradient_collective(summed, x);
+        case tensor_parallel_style::colwise_gather_output:
+            return parallel_.has_sequence_parallel ? gather_sequence(t, x, false) : t.gradient_collective(summed, x);
+        case tensor_parallel_style::packed_colwise:
+        case tensor_parallel_style::moe_tp_experts: return t.gradient_collective(summed, x);
+        default: return x;
+    }
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_output(trace& t, const tensor& y) {
+    switch (style_of(path_)) {
+        case tensor_parallel_style::rowwise:
+        case tensor_parallel_style::rowwise_split_input:
+        case tensor_parallel_style::embedding_rowwise: return sum_output(t, y);
+        case tensor_parallel_style::all_reduce:
+        case tensor_parallel_style::moe_tp_experts:
+            return t.collective(
+                {.forward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor}, y,
+                detail::sizes_of(y));
+        case tensor_parallel_style::colwise_gather_output:
+            return parallel_.has_loss_parallel ? y : gather_features(t, y, vocabulary_);
+        case tensor_parallel_style::mla_kv_a_proj:
+            return t.gradient_collective(
+                {.backward = collective_kind::all_reduce,
+                 .axis = mesh_axis::tensor,
+                 .ranks = parallel_.tensor,
+                 .part_elements = static_cast<std::int64_t>(y.numel) / y.dim(-1) * rope_features_},
+                y);
+        default: return y;
+    }
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::gather_sequence(trace& t, const tensor& x, bool is_in_parent) {
+    if (x.storage_id == gathered_source_ && x.is_stored()) return gathered_;
+    const collective_call call{.forward = collective_kind::all_gather,
+                               .backward = collective_kind::reduce_scatter,
+                               .axis = mesh_axis::tensor,
+                               .ranks = parallel_.tensor,
+                               .part_elements = static_cast<std::int64_t>(x.numel),
+                               .is_in_parent = is_in_parent};
+    gathered_source_ = x.storage_id;
+    return gathered_ = t.collective(call, x, {x.dim(0), x.dim(1) * parallel_.tensor, x.dim(2)});
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::sum_output(trace& t, const tensor& y) const {
+    if (!parallel_.has_sequence_parallel)
+        return t.collective({.forward = collective_kind::all_reduce,
+                             .axis = mesh_axis::tensor,
+                             .ranks = parallel_.tensor,
+                             .is_in_parent = is_torch()},
+                            y, detail::sizes_of(y));
+    const std::int64_t positions = (y.dim(1) + parallel_.tensor - 1) / parallel_.tensor;
+    return t.collective({.forward = collective_kind::reduce_scatter,
+                         .backward = collective_kind::all_gather,
+                         .axis = mesh_axis::tensor,
+                         .ranks = parallel_.tensor,
+                         .part_elements = y.dim(0) * positions * y.dim(2),
+                         .is_in_parent = is_torch()},
+                        y, {y.dim(0), part_of(y.dim(1)), y.dim(2)});
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::gather_features(trace& t, const tensor& y, std::int64_t features) const {
+    const std::int64_t rows = static_cast<std::int64_t>(y.numel) / std::max<std::int64_t>(1, y.dim(-1));
+    shape to = detail::sizes_of(y);
+    to.size[to.rank - 1] = features;
+    return t.collective({.forward = collective_kind::all_gather,
+                         .axis = mesh_axis::tensor,
+                         .ranks = parallel_.tensor,
+                         .part_elements = rows * ((features + parallel_.tensor - 1) / parallel_.tensor),
+                         .is_in_parent = is_torch()},
+                        y, to);
+}
+
+}  // namespace llmcost

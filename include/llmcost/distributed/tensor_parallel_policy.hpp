@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/distributed/tensor_parallel_plans.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/trace/collective.hpp>
+#include <llmcost/trace/leaf_module_policy.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/tensor.hpp>
+#include <llmcost/trace/trace.hpp>
+
+namespace llmcost {
+
+/// The plan of a model; null for a model type without one.
+[[nodiscard]] const tensor_parallel_plan* find_tensor_parallel_plan(const model& m) noexcept;
+
+/// Divides the layers of a model among tensor-parallel ranks: the sizes of one rank's modules, and the collectives at
+/// their boundaries.
+///
+///     colwise:   input x,           backward: all-reduce of its gradient
+///     rowwise:   output y,          forward: all-reduce
+///     embedding: output y,          forward: all-reduce (a part of the vocabulary on each rank)
+///     head:      output y,          forward: all-gather of the vocabulary
+///     experts:   inputs and output, as colwise and rowwise
+///
+/// With sequence parallelism, the outputs of embedding and rowwise layers are reduce-scattered along the sequence, and
+/// the inputs of attention, MLP and head are gathered. With loss parallelism, logits stay divided.
+///
+/// Source: transformers/distributed/tensor_parallel.py; torch/distributed/tensor/parallel/style.py, loss.py.
+class tensor_parallel_policy final : public leaf_module_policy {
+public:
+    tensor_parallel_policy(const model& m, const training_parallelism& parallel, std::int64_t rank);
+
+    /// The model of the rank: its heads and its intermediate features.
+    [[nodiscard]] model shard(model m) const;
+    /// Whether tensor-parallel ranks sum the gradient of a parameter after its backward.
+    [[nodiscard]] bool sums_gradient(std::string_view parameter) const;
+    /// Whether a parameter is read along the divided sequence, so that its gradient is a partial sum.
+    [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
+    /// Whether the gradient of a parameter is whole on each rank: of an embedding that no head is tied to.
+    [[nodiscard]] bool has_whole_gradient(std::string_view parameter) const;
+    /// Bytes of a whole table, of which `bytes` are a part with these sizes.
+    [[nodiscard]] std::uint64_t whole_vocabulary_bytes(const std::vector<std::int64_t>& sizes,
+                                                       std::uint64_t bytes) const noexcept {
+        const auto rows = static_cast<std::uint64_t>(sizes.front());
+        return rows == 0 ? 0 : bytes / rows * static_cast<std::uint64_t>(vocabulary_);
+    }
+
+    void on_trace_begin() override;
+    void enter(const module_info& m) override;
+    void leave(const module_info& m) override;
+    [[nodiscard]] shape shard_parameter(literal name, const shape& sizes) const override;
+    [[nodiscard]] tensor transform_module_input(trace& t, const tensor& x) override;
+    [[nodiscard]] tensor transform_module_output(trace& t, const tensor& y) override;
+
+private:
+    /// The style of a module or a parameter.
+    [[nodiscard]] tensor_parallel_style style_of(std::string_view path) const;
+    /// The part of a size that the rank has.
+    [[nodiscard]] std::int64_t part_of(std::int64_t size) const noexcept;
+    [[nodiscard]] bool is_torch() const noexcept { return parallel_.rules == split_rules::torch; }
+    [[nodiscard]] tensor gather_sequence(trace& t, const tensor& x, bool is_in_parent);
+    [[nodiscard]] tensor sum_output(trace& t, const tensor& y) const;
+    [[nodiscard]] tensor gather_features(trace& t, const tensor& y, std::int64_t features) const;
+
+    const tensor_parallel_plan& plan_;
+    training_parallelism parallel_;
+    std::int64_t rank_;
+    std::int64_t vocabulary_;
+    std::int64_t rope_features_;  ///< of keys that bypass the up-projection of latent attention
+    std::string path_;
+    std::vector<std::size_t> parent_lengths_;
+    tensor gathered_{};                  ///< the last gathered input, which several modules read
+    std::int32_t gathered_source_ = -1;  ///< its storage before gathering
+};
+
+}  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/distributed/impl/tensor_parallel_policy.ipp>  // IWYU pragma: export
+#endif
