@@ -49,13 +49,13 @@ struct attention {
     static constexpr bool is_leaf = false;
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("Attention"); }
     constexpr tensor forward(trace& t, const tensor& x, const tensor& residual) const {
-        const std::int64_t width = ctx.config.hidden_size;
-        const tensor fused = t.call("query_key_value", linear{width, 3 * width, true}, x);
+        const std::int64_t width = ctx.config.hidden_size, inner = ctx.config.num_attention_heads * ctx.config.head_dim;
+        const tensor fused = t.call("query_key_value", linear{width, 3 * inner, true}, x);
         const tensor heads = fused.view({x.dim(0), x.dim(1), ctx.config.num_attention_heads, 3, ctx.config.head_dim});
         query_key_value qkv{t.select(heads, 3), t.select(heads, 3), t.select(heads, 3)};
         transpose_heads(qkv);
         update_kv_cache(ctx, t, qkv);
-        const tensor out = t.call("dense", linear{width, width, true}, alibi_attention(ctx, t, qkv));
+        const tensor out = t.call("dense", linear{inner, width, true}, alibi_attention(ctx, t, qkv));
         return t.add(residual, functional_dropout(t, out, dropout_position::hidden));
     }
 };

@@ -37,15 +37,16 @@ constexpr tensor upcast_and_reordered_attention(const layer_context& ctx, trace&
 
 /// Self-attention from a fused projection.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1);
-    const tensor fused = t.call("c_attn", conv_1d{width, 3 * width}, x);
-    const tensor part = fused.slice(-1, width).view({batch, sequence, -1, ctx.config.head_dim}).transpose(1, 2);
+    const std::int64_t width = ctx.config.hidden_size, batch = x.dim(0), sequence = x.dim(1),
+                       inner = ctx.config.num_attention_heads * ctx.config.head_dim;
+    const tensor fused = t.call("c_attn", conv_1d{width, 3 * inner}, x);
+    const tensor part = fused.slice(-1, inner).view({batch, sequence, -1, ctx.config.head_dim}).transpose(1, 2);
     query_key_value qkv{part, part, part};
     update_kv_cache(ctx, t, qkv);
     const tensor flat = ctx.config.family[upcast_attention]
                             ? upcast_and_reordered_attention(ctx, t, qkv)
                             : scaled_dot_product_attention(ctx, t, qkv, {.has_float32_softmax = false});
-    return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{width, width}, flat));
+    return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{inner, width}, flat));
 }
 
 constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {

@@ -15,13 +15,14 @@ namespace gpt_neox_detail {
 
 /// Self-attention with partial RoPE, from a fused projection that is ordered by head.
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
-    const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim;
-    const tensor fused = project(ctx, t, "query_key_value", 3 * width, x);
+    const std::int64_t width = ctx.config.hidden_size, d = ctx.config.head_dim,
+                       inner = ctx.config.num_attention_heads * d;
+    const tensor fused = project(ctx, t, "query_key_value", 3 * inner, x);
     const tensor part = fused.view({x.dim(0), x.dim(1), -1, 3 * d}).transpose(1, 2).slice(-1, d);
     query_key_value qkv{part, part, part};
     apply_rotary(ctx, t, qkv);
     update_kv_cache(ctx, t, qkv);
-    return t.call("dense", linear{width, width, ctx.config.attention_bias}, scaled_dot_product_attention(ctx, t, qkv));
+    return t.call("dense", linear{inner, width, ctx.config.attention_bias}, scaled_dot_product_attention(ctx, t, qkv));
 }
 
 /// Decoder layer. The MLP has its own norm. Its input is the layer input (parallel) or the attention's sum

@@ -31,7 +31,12 @@ public:
     [[nodiscard]] bool has_caching_allocator() const noexcept { return allocator_.has_value(); }
 
     void begin(int step, std::string_view phase);
-    void begin(std::string_view phase) { phase_ = phase; }
+    void begin(std::string_view phase) {
+        phase_ = phase;
+        phase_peak_ = current_bytes_;
+    }
+    /// The memory at the peak of the current phase.
+    [[nodiscard]] const memory_bytes& phase_peak() const noexcept { return phase_peak_; }
     /// Sets the operation that the next allocations belong to.
     void set_operation(std::string_view name) { operation_ = name; }
     void allocate(memory_category category, std::uint64_t bytes);
@@ -58,7 +63,7 @@ private:
     }
 
     memory_timeline& out_;
-    memory_bytes current_bytes_{};
+    memory_bytes current_bytes_{}, phase_peak_{};
     std::optional<caching_allocator> allocator_;
     std::unordered_map<std::uint64_t, std::vector<std::size_t>> blocks_;  ///< by `block_key`
     std::string_view operation_;

@@ -123,7 +123,8 @@ struct memory_timeline {
     memory_peak peak{};
     memory_bytes peak_by_category{};  ///< peak of each category, at different moments
     std::vector<memory_snapshot> snapshots{};
-    memory_bytes after_forward{}, after_backward{}, after_step{};  ///< of the last step
+    memory_bytes before_forward{}, after_forward{}, after_backward{}, after_step{};  ///< of the last step
+    memory_bytes forward_peak{}, backward_peak{}, step_peak{};                       ///< of the last step
     std::optional<allocator_statistics> allocator{};  ///< figures of the CUDA allocator after the last step
     std::uint64_t library_workspace_bytes = 0;        ///< cuBLAS workspaces, which belong to no category
 };

@@ -49,6 +49,7 @@ struct tape_parameter {
     std::int32_t region_id = -1;  ///< index in `tape::regions`
     gradient_sum_kind gradient_sum_over_ranks = gradient_sum_kind::none;
     dtype type = dtype::float32;
+    bool is_routed = false;  ///< of routed experts, with the sizes of an expert-parallel rank
 };
 
 /// An input of a node, and whether it needs a gradient.
@@ -112,10 +113,12 @@ struct tape {
     std::vector<std::string> regions;
     std::vector<fused_kernel> kernels{};  ///< attention, index selection and experts, which engines run as one kernel
     std::vector<tape_collective> collectives{};
-    std::int32_t num_attentions = 0;  ///< number of core attentions
-    std::uint64_t buffer_bytes = 0;   ///< bytes of module buffers
-    std::int32_t output = -1;         ///< output tensor of the model; -1: none is stored
-    std::int32_t loss = -1;           ///< tensor at which backward starts
+    std::int32_t num_attentions = 0;       ///< number of core attentions
+    std::uint64_t buffer_bytes = 0;        ///< bytes of module buffers
+    std::int32_t output = -1;              ///< output tensor of the model; -1: none is stored
+    std::int32_t loss = -1;                ///< tensor at which backward starts
+    std::vector<std::int32_t> received{};  ///< tensors that other pipeline stages send
+    std::vector<std::int32_t> sent{};      ///< tensors that other pipeline stages receive, whose gradients they send
 };
 
 namespace detail {

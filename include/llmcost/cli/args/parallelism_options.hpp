@@ -11,6 +11,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/schedule.hpp>
 
@@ -51,17 +52,18 @@ inline constexpr option_spec training_etp{.name = "--etp",
                                           .type = value_type::number,
                                           .help = "ranks that divide each expert (default 1)"};
 inline constexpr option_spec training_replicas{.name = "--dp-replicate",
-                                      .value = "N",
-                                      .type = value_type::number,
-                                      .help = "replicas of the shards of --dp: HSDP (default 1)"};
+                                               .value = "N",
+                                               .type = value_type::number,
+                                               .help = "replicas of the shards of --dp: HSDP (default 1)"};
 inline constexpr option_spec ddp{.name = "--ddp", .help = "DistributedDataParallel across --dp ranks (default)"};
-inline constexpr option_spec training_split{.name = "--split",
-                                   .value = "RULES",
-                                   .type = value_type::choice,
-                                   .choices = "torch|transformers|megatron",
-                                   .help =
-                                       "program whose rules divide the model: torch (parallelize_module), transformers "
-                                       "(tp_plan) or megatron (default torch)"};
+inline constexpr option_spec training_split{
+    .name = "--split",
+    .value = "RULES",
+    .type = value_type::choice,
+    .choices = "torch|transformers|megatron",
+    .help =
+        "program whose rules divide the model: torch (parallelize_module), transformers "
+        "(tp_plan) or megatron (default torch)"};
 inline constexpr option_spec tp_plan{.name = "--tp-plan",
                                      .value = "PLAN",
                                      .type = value_type::choice,
@@ -84,6 +86,36 @@ inline constexpr option_spec stages_per_rank{
     .value = "N",
     .type = value_type::number,
     .help = "pipeline stages of a rank (default 1)"};
+inline constexpr option_spec first_stage_layers{
+    .name = "--first-stage-layers",
+    .aliases = {"--decoder-first-pipeline-num-layers"},
+    .value = "N",
+    .type = value_type::number,
+    .help = "layers of the first pipeline stage (default: as many as the others)"};
+inline constexpr option_spec last_stage_layers{
+    .name = "--last-stage-layers",
+    .aliases = {"--decoder-last-pipeline-num-layers"},
+    .value = "N",
+    .type = value_type::number,
+    .help = "layers of the last pipeline stage (default: as many as the others)"};
+inline constexpr option_spec cp_comm_type{
+    .name = "--cp-comm-type",
+    .value = "TYPE",
+    .type = value_type::choice,
+    .choices = "p2p|all_gather|a2a",
+    .help = "communication of --cp with --split megatron: p2p (ring), all_gather or a2a (heads) (default p2p)"};
+inline constexpr option_spec cross_entropy{
+    .name = "--cross-entropy",
+    .aliases = {"--cross-entropy-fusion-impl"},
+    .value = "KERNEL",
+    .type = value_type::choice,
+    .choices = "native|te",
+    .help = "cross-entropy of --split megatron: native (PyTorch) or te (Transformer Engine) (default native)"};
+inline constexpr option_spec recompute_modules{
+    .name = "--recompute-modules",
+    .value = "LIST",
+    .type = value_type::text,
+    .help = "modules of --split megatron that backward computes again: core_attn, layernorm, moe_act"};
 inline constexpr option_spec microbatches{.name = "--microbatches",
                                           .aliases = {"--num-microbatches"},
                                           .value = "N",
@@ -164,7 +196,12 @@ inline constexpr std::array training_parallelism_options{option::training_replic
                                                          option::cp_rotate,
                                                          option::training_ep,
                                                          option::training_etp,
+                                                         option::first_stage_layers,
+                                                         option::last_stage_layers,
                                                          option::training_split,
+                                                         option::cp_comm_type,
+                                                         option::cross_entropy,
+                                                         option::recompute_modules,
                                                          option::ranks};
 
 namespace detail {
@@ -173,6 +210,10 @@ namespace detail {
 void read_sharding(const arguments& args, training_schedule& step);
 /// The parallelism of a training job. Throws: `usage` for values that contradict each other.
 training_parallelism read_training_parallelism(const arguments& args);
+/// Whether ranks of a job hold different parts of a model, other than shards of data parallelism.
+[[nodiscard]] bool divides_model(const training_parallelism& parallel) noexcept;
+/// The options of `--split megatron`. Sets the recomputation of attention. Throws: `usage`.
+megatron_settings read_megatron_settings(const arguments& args, training_schedule& step);
 /// The ranks of `--ranks`; none without the option. Throws: `usage` for a rank that does not exist.
 std::vector<std::int64_t> read_ranks(const arguments& args, std::int64_t world_size);
 

@@ -26,6 +26,7 @@ LLMCOST_INLINE void backward_replay::free_unreached_outputs() {
     is_reached_.assign(tape_.nodes.size(), false);
     std::vector<char> is_needed(tape_.tensors.size(), false);
     if (tape_.loss >= 0) is_needed[static_cast<std::size_t>(tape_.loss)] = true;
+    for (const std::int32_t t : tape_.sent) is_needed[static_cast<std::size_t>(t)] = true;
     for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
         const tape_node& n = tape_.nodes[i];
         if (!n.has_backward || n.output < 0 || !is_needed[static_cast<std::size_t>(n.output)]) continue;
@@ -47,6 +48,8 @@ LLMCOST_INLINE void backward_replay::backward() {
     gradients_.clear();
     parameters_->pre_backward_model();
     if (tape_.loss >= 0) state_of(tape_.loss).gradient = allocate_gradient(0);
+    for (const std::int32_t t : tape_.sent)
+        if (tensor_state_of(t).requires_grad) state_of(t).gradient = allocate_gradient(bytes_of(t));
     for (std::size_t i = tape_.nodes.size(); i-- > 0;) {
         const tape_node& n = tape_.nodes[i];
         if (is_reached_[i]) parameters_->before_backward(i);

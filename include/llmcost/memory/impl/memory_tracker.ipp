@@ -19,7 +19,7 @@ namespace llmcost::detail {
 
 LLMCOST_INLINE void memory_tracker::begin(int step, std::string_view phase) {
     step_ = step;
-    phase_ = phase;
+    begin(phase);
 }
 
 LLMCOST_INLINE void memory_tracker::allocate(memory_category category, std::uint64_t bytes) {
@@ -61,6 +61,7 @@ LLMCOST_INLINE void memory_tracker::allocate_library_workspace(std::uint64_t byt
 
 LLMCOST_INLINE void memory_tracker::update_peak(std::string_view operation_name) {
     out_.peak_by_category.set_maximum(current_bytes_);
+    if (current_bytes_.total > phase_peak_.total) phase_peak_ = current_bytes_;
     if (current_bytes_.total > peak_since_snapshot_) peak_since_snapshot_ = current_bytes_.total;
     if (current_bytes_.total > out_.peak.bytes.total) out_.peak = {current_bytes_, step_, phase_, operation_name};
 }

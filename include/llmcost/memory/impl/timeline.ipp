@@ -27,16 +27,20 @@ LLMCOST_INLINE void tape_replay::replay() {
             is_last_pass_ = pass == passes;
             parameters_->set_observer(observer());
             parameters_->begin_pass(is_last_pass_);
+            out_.before_forward = tracker_.now();
             forward();
             out_.after_forward = tracker_.now();
+            out_.forward_peak = tracker_.phase_peak();
             free_unreached_outputs();
             backward();
             out_.after_backward = tracker_.now();
+            out_.backward_peak = tracker_.phase_peak();
             free_loss_and_leaves();
         }
         parameters_->optimizer_step();
         record_snapshot(-1, true);
         out_.after_step = tracker_.now();
+        out_.step_peak = tracker_.phase_peak();
         parameters_->zero_gradients();
     }
 }

@@ -4,6 +4,7 @@
 
 #include <llmcost/cli/args/parallelism_options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,8 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/distributed/megatron_tape.hpp>
+#include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/text/messages.hpp>
@@ -42,7 +45,8 @@ LLMCOST_INLINE void read_sharding(const arguments& args, training_schedule& step
     fsdp.replicas = args.number(option::training_replicas, 1);
     fsdp.gathered_type = fsdp_type(args, option::fsdp_parameter_dtype);
     fsdp.reduced_type = fsdp_type(args, option::fsdp_reduce_dtype);
-    const bool is_transformers = args.has(option::training_split) && args.text(option::training_split) == "transformers";
+    const bool is_transformers =
+        args.has(option::training_split) && args.text(option::training_split) == "transformers";
     fsdp.is_data_axis_named_fsdp = is_transformers;
     fsdp.wrapping =
         is_transformers ? fsdp_wrapping::transformers : static_cast<fsdp_wrapping>(args.choice(option::fsdp_wrap));
@@ -78,7 +82,44 @@ LLMCOST_INLINE training_parallelism read_training_parallelism(const arguments& a
     out.rotates_context = args.choice(option::cp_rotate) == 1;
     out.schedule = args.text(option::pipeline_schedule, "1f1b");
     out.stages_per_rank = args.number(option::stages_per_rank, 1);
-    out.microbatches = args.number(option::microbatches, out.pipeline * out.stages_per_rank);
+    out.first_stage_layers = args.number(option::first_stage_layers, -1);
+    out.last_stage_layers = args.number(option::last_stage_layers, -1);
+    const std::int64_t microbatches =
+        std::max(out.pipeline * out.stages_per_rank, args.number(option::accumulation, 1));
+    out.microbatches = args.number(option::microbatches, microbatches);
+    return out;
+}
+
+LLMCOST_INLINE bool divides_model(const training_parallelism& parallel) noexcept {
+    return parallel.tensor > 1 || parallel.pipeline > 1 || parallel.context > 1 || parallel.expert > 1 ||
+           parallel.expert_tensor > 1 || parallel.rules == split_rules::megatron;
+}
+
+LLMCOST_INLINE megatron_settings read_megatron_settings(const arguments& args, training_schedule& step) {
+    megatron_settings out;
+    const bool is_megatron = args.has(option::training_split) && args.text(option::training_split) == "megatron";
+    for (const option_spec& o : {option::cp_comm_type, option::cross_entropy, option::recompute_modules})
+        if (args.has(o) && !is_megatron) throw_usage(o.name, "requires --split megatron");
+    constexpr int all_to_all = 2;
+    out.exchanges_heads = args.choice(option::cp_comm_type) == all_to_all;
+    out.loss = static_cast<vocabulary_loss>(args.choice(option::cross_entropy));
+    out.has_distributed_optimizer = args.has(option::zero) && args.choice(option::zero) > 0;
+    std::string_view text = args.text(option::recompute_modules);
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        const std::string_view module = text.substr(0, comma);
+        if (module == "core_attn") {
+            if (step.recompute == recompute_mode::none) step.recompute = recompute_mode::selective;
+        } else if (module == "layernorm") {
+            out.recomputes_norms = true;
+        } else if (module == "moe_act") {
+            out.recomputes_activations = true;
+        } else {
+            throw_usage("--recompute-modules",
+                        "expected core_attn, layernorm or moe_act, found " + quote(std::string(module)));
+        }
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
     return out;
 }
 

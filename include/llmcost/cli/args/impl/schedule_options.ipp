@@ -11,6 +11,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/text/messages.hpp>
@@ -69,7 +70,8 @@ LLMCOST_INLINE void check_schedule(const arguments& args, const training_schedul
     const bool parts = step.data_parallel_size > 1 && step.sharding != sharding_strategy::ddp;
     const std::string_view shared = args.has(option::fsdp) ? "--fsdp" : "--zero";
     if (args.has(option::fsdp) && args.has(option::zero)) throw_usage("--fsdp", "cannot be combined with --zero");
-    if ((args.has(option::fsdp) || args.has(option::zero)) && !args.has(option::shards))
+    if ((args.has(option::fsdp) || args.has(option::zero)) && !args.has(option::shards) &&
+        !args.has(option::training_cp))
         throw_usage(shared, "requires --shards");
     if (parts && !step.optimizer->is_elementwise())
         throw_usage(shared, "not supported with --optimizer " + std::string(step.optimizer->name) +

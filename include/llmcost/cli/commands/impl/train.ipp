@@ -31,6 +31,7 @@
 #include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/commands/training_combinations.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
+#include <llmcost/cli/pages/job_page.hpp>
 #include <llmcost/cli/pages/memory_sweep.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
@@ -44,11 +45,13 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/category.hpp>
+#include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/read_adapter.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -274,6 +277,41 @@ LLMCOST_INLINE std::string print(const training_response& response, output_forma
     }
 }
 
+/// Throws: `usage` for sizes of a job that contradict each other or the model.
+LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, const model& m) {
+    const std::int64_t experts = m.config.moe.num_experts;
+    if (const std::string problem = parallelism_error(parallel, m.config.num_hidden_layers, experts); !problem.empty())
+        throw_usage(problem.find("stages") != std::string::npos ? "--pp" : "--ep", problem);
+    const std::int64_t expert_size = experts >= parallel.tensor ? 1 : parallel.tensor;
+    const parallel_config sizes{parallel.tensor, 1, expert_size, parallel.tensor / expert_size};
+    if (const std::string_view problem = parallel_config_error(m, sizes); !problem.empty())
+        throw_usage("--tp", std::to_string(parallel.tensor) + ' ' + std::string(problem));
+    if (parallel.has_sequence_parallel && parallel.tensor == 1 && parallel.rules == split_rules::megatron)
+        throw_usage("--sequence-parallel", "requires --tp");
+}
+
+/// A training job whose ranks hold different parts of a model.
+LLMCOST_INLINE command_output run_training_job(const arguments& args, const training_parallelism& parallel,
+                                               training_response response) {
+    const model& m = response.read.subject;
+    check_parallelism(parallel, m);
+    const megatron_settings settings = read_megatron_settings(args, response.plan.schedule);
+    job_response job{std::move(response), parallel, {}};
+    try {
+        job.memory = training_memory_of(m, job.training.load, job.training.plan, parallel, settings);
+    } catch (const error& problem) {
+        throw_usage("--schedule", problem.what());
+    }
+    if (args.has(option::ranks))
+        job.training.ranks = training_ranks_of(m, job.training.load, job.training.plan, parallel,
+                                               read_ranks(args, parallel.world_size()));
+    const auto format = static_cast<output_format>(args.choice(option::format));
+    return {format == output_format::json   ? job_json(job)
+            : format == output_format::text ? job_page(job)
+                                            : written(job_table(job), format),
+            exit_code_of_fit(job.training.limit, job.needed())};
+}
+
 /// A training step on several devices: memory, time, energy and price.
 LLMCOST_INLINE command_output run_training_on_devices(const arguments& args, const program& io,
                                                       std::vector<std::string> devices) {
@@ -321,6 +359,11 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     warn_if_context_exceeded(io.err, read.found.name_of_model.name, read.subject,
                              std::max(load.sequence, load.encoder_sequence));
 
+    if (const training_parallelism parallel = detail::read_training_parallelism(args);
+        detail::divides_model(parallel)) {
+        const int precision = detail::precision_of(args, read.subject);
+        return detail::run_training_job(args, parallel, {read, load, plan, precision, adapter.label, limit, {}, {}});
+    }
     detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
     if (args.has(option::device))
         response.estimate =
