@@ -80,15 +80,15 @@ std::vector<schedule_recording> read_recordings(const std::string& type) {
     std::vector<schedule_recording> found;
     bool is_inside = false;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string first, name;
-        words >> first;
+        fields >> first;
         if (first == type) {
             schedule_recording r;
-            words >> name >> r.ranks >> r.stages;
-            if (type == "table") words >> r.microbatches;
+            fields >> name >> r.ranks >> r.stages;
+            if (type == "table") fields >> r.microbatches;
             r.kind = llmcost::distributed::parse_schedule_name(name);
-            if (type == "hashes") std::getline(words, r.text);
+            if (type == "hashes") std::getline(fields, r.text);
             found.push_back(r);
             is_inside = type == "table";
         } else if (line.empty() || first == "table" || first == "hashes" || first == "time") {
@@ -137,9 +137,9 @@ TEST_CASE("complete tables of PyTorch") {
 TEST_CASE("hashes of the tables of PyTorch for many sizes, and the sizes that PyTorch refuses") {
     std::size_t compared = 0, refused = 0;
     for (const schedule_recording& line : read_recordings("hashes")) {
-        std::istringstream words(line.text);
+        std::istringstream fields(line.text);
         int microbatches = 0;
-        for (std::string expected; words >> expected;) {
+        for (std::string expected; fields >> expected;) {
             ++microbatches;
             INFO(size_text(line.kind, line.ranks, line.stages, microbatches));
             std::string found = "refused";

@@ -62,11 +62,11 @@ TEST_CASE("the step time is the longest path of PyTorch's table") {
     std::ifstream in(LLMCOST_TEST_DIR "/distributed/pipeline_schedules.txt");
     std::size_t compared = 0;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string type, name;
         int ranks = 0, stages = 0, microbatches = 0;
         double step = 0;
-        words >> type >> name >> ranks >> stages >> microbatches >> step;
+        fields >> type >> name >> ranks >> stages >> microbatches >> step;
         if (type != "time") continue;
         INFO(line);
         const auto schedule =
