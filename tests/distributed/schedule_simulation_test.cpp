@@ -218,6 +218,35 @@ TEST_CASE("transfers, gathers and reductions of an order with communication") {
     CHECK(gathered.step_seconds == 36 + 10 + 10 + 60);
 }
 
+TEST_CASE("transfers delay 1F1B by a constant time per microbatch, and schedules with more warmup only once") {
+    const double transfer = 0.5 + 0.25;
+    const auto delay = [&](kinds kind, int ranks, int microbatches, bool has_communication) {
+        const auto schedule = make_pipeline_schedule(kind, ranks, stages_of(kind), microbatches);
+        schedule_durations d{.forward = {10}, .backward_input = {10}, .backward_weight = {10}};
+        const double without_transfers = simulate(schedule, d).step_seconds;
+        d.forward_transfer_seconds = 0.5, d.backward_transfer_seconds = 0.25;
+        const auto timeline =
+            has_communication ? simulate(schedule, add_communication(schedule), d) : simulate(schedule, d);
+        return timeline.step_seconds - without_transfers;
+    };
+    for (const int ranks : {2, 4, 8}) {
+        const auto per_microbatch = [&](kinds kind, bool has_communication) {
+            return (delay(kind, ranks, ranks * 8, has_communication) -
+                    delay(kind, ranks, ranks * 4, has_communication)) /
+                   (ranks * 4);
+        };
+        CHECK(per_microbatch(kinds::one_forward_one_backward, false) ==
+              doctest::Approx(transfer * (ranks - 1) / ranks));
+        // an exchange with each neighbor, whose two transfers are simultaneous: the longer one takes 0.5
+        CHECK(per_microbatch(kinds::one_forward_one_backward, true) == doctest::Approx(ranks == 2 ? 0.5 : 2 * 0.5));
+        CHECK(per_microbatch(kinds::gpipe, true) == doctest::Approx(transfer));
+        CHECK(per_microbatch(kinds::gpipe, false) == doctest::Approx(0));
+        for (const kinds kind : {kinds::interleaved, kinds::zb_h1, kinds::zbv})
+            for (const bool has_communication : {false, true})
+                CHECK(per_microbatch(kind, has_communication) == doctest::Approx(0));
+    }
+}
+
 TEST_CASE("a deadlock names the actions that wait") {
     const schedule_durations d{.forward = {1}, .backward = {2}};
     auto schedule = make_pipeline_schedule(kinds::gpipe, 2, 1, 1);
