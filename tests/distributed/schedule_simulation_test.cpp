@@ -132,6 +132,9 @@ TEST_CASE("no schedule deadlocks, and communication without time changes nothing
                 if (kind != kinds::one_forward_one_backward)
                     CHECK(plain.step_seconds == with_communication.step_seconds);
                 CHECK(with_communication.ranks[0].size() == order[0].size());
+                const auto deferred =
+                    add_communication(schedule, {.defer_reduce_gradient_wait = true, .defer_receives = true});
+                CHECK(simulate(schedule, deferred, d).step_seconds >= plain.step_seconds);
                 ++executed;
             }
     CHECK(executed > 250);
