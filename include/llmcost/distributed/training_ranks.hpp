@@ -28,6 +28,7 @@ struct parameter_shard {
 /// A rank of a training job.
 struct training_rank {
     std::int64_t rank = 0;
+    std::vector<std::int64_t> stages{};  ///< of a pipeline
     std::vector<parameter_shard> parameters{};
     std::uint64_t parameters_bytes = 0;         ///< without padding
     std::uint64_t padded_parameters_bytes = 0;  ///< of FSDP with its padding; 0 if a unit has several modules

@@ -19,6 +19,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/distributed/ddp_buckets.hpp>
 #include <llmcost/distributed/device_mesh.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/adapter.hpp>
@@ -202,6 +203,7 @@ public:
     rank_recording(const model& m, const workload& load, const training_plan& plan,
                    const training_parallelism& parallel, std::int64_t tensor_coordinate);
     [[nodiscard]] training_rank rank(std::int64_t rank, const device_mesh& mesh) const;
+    [[nodiscard]] const recorded_training& recorded() const noexcept { return recorded_; }
 
 private:
     [[nodiscard]] const training_schedule& schedule() const noexcept { return recorded_.plan.schedule; }
@@ -385,7 +387,11 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
         const std::int64_t coordinate = mesh.coordinate(rank, mesh_axis::tensor);
         if (coordinate != tensor_coordinate) recording.emplace(m, load, plan, parallel, coordinate);
         tensor_coordinate = coordinate;
-        out.push_back(recording->rank(rank, mesh));
+        if (parallel.pipeline > 1)
+            out.push_back(
+                pipeline_ranks_of(recording->recorded(), m.config.num_hidden_layers, parallel, {rank}).front());
+        else
+            out.push_back(recording->rank(rank, mesh));
     }
     return out;
 }

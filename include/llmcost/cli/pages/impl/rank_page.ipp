@@ -16,6 +16,11 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/distributed/pipeline_action.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
+#include <llmcost/distributed/pipeline_schedule.hpp>
+#include <llmcost/distributed/schedule_communication.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/report/json_writer.hpp>
@@ -46,8 +51,18 @@ LLMCOST_INLINE void write_ranks(json_writer& json, const std::vector<training_ra
         json.member("gradients_bytes", count(r.gradients_bytes)).member("buffers_bytes", count(r.buffers_bytes));
         json.member("optimizer_bytes", count(r.optimizer_bytes));
         if (r.saved_bytes) json.member("saved_bytes", count(*r.saved_bytes));
-        json.key("flops").object().member("forward", r.forward_flops).member("backward", r.backward_flops);
-        json.end_object().key("parameters").object();
+        json.key("flops").object();
+        if (r.stages.empty())
+            json.member("forward", r.forward_flops).member("backward", r.backward_flops);
+        else
+            json.member("all", r.forward_flops + r.backward_flops);
+        json.end_object();
+        if (!r.stages.empty()) {
+            json.key("stages").array(true);
+            for (const std::int64_t stage : r.stages) json.value(stage);
+            json.end_array();
+        }
+        json.key("parameters").object();
         for (const parameter_shard& p : r.parameters) {
             json.key(p.name).array(true).array(true);
             for (const std::int64_t size : p.sizes) json.value(size);
@@ -56,6 +71,20 @@ LLMCOST_INLINE void write_ranks(json_writer& json, const std::vector<training_ra
         json.end_object().key("collectives").array();
         for (const collective_event& c : r.collectives) write_collective(json, c);
         json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+LLMCOST_INLINE void write_schedule(json_writer& json, const training_parallelism& parallel) {
+    if (parallel.pipeline == 1) return;
+    const distributed::pipeline_schedule schedule = schedule_of(parallel);
+    const distributed::ranked_actions order = distributed::pytorch_pipeline_order(schedule);
+    const distributed::ranked_actions executed = distributed::add_communication(schedule);
+    json.key("schedule").array();
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        json.object().member("rank", static_cast<std::int64_t>(rank));
+        json.member("actions", distributed::actions_text(order[rank]));
+        json.member("with_communication", distributed::actions_text(executed[rank])).end_object();
     }
     json.end_array();
 }
