@@ -32,10 +32,15 @@ namespace llmcost {
 ///     head:      output y,          forward: all-gather of the vocabulary
 ///     experts:   inputs and output, as colwise and rowwise
 ///
+/// Distributed experts are complete: a rank has some of them. Each tensor-parallel rank sends its part of the tokens to
+/// the ranks that have their experts and receives the results, by all-to-all, and the parts are gathered. Routing is
+/// balanced.
+///
 /// With sequence parallelism, the outputs of embedding and rowwise layers are reduce-scattered along the sequence, and
 /// the inputs of attention, MLP and head are gathered. With loss parallelism, logits stay divided.
 ///
-/// Source: transformers/distributed/tensor_parallel.py; torch/distributed/tensor/parallel/style.py, loss.py.
+/// Source: transformers/distributed/tensor_parallel.py, expert_parallel.py (`AllToAllEP`);
+/// torch/distributed/tensor/parallel/style.py, loss.py.
 class tensor_parallel_policy final : public leaf_module_policy {
 public:
     tensor_parallel_policy(const model& m, const training_parallelism& parallel, std::int64_t rank);
@@ -48,6 +53,8 @@ public:
     [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
     /// Whether the gradient of a parameter is whole on each rank: of an embedding that no head is tied to.
     [[nodiscard]] bool has_whole_gradient(std::string_view parameter) const;
+    /// Whether a parameter belongs to experts of which each rank has some.
+    [[nodiscard]] bool is_distributed_expert(std::string_view parameter) const;
     [[nodiscard]] bool has_divided_logits() const noexcept { return parallel_.has_loss_parallel; }
     /// Bytes of a whole table, of which `bytes` are a part with these sizes.
     [[nodiscard]] std::uint64_t whole_vocabulary_bytes(const std::vector<std::int64_t>& sizes,
@@ -69,16 +76,29 @@ private:
     /// The part of a size that the rank has.
     [[nodiscard]] std::int64_t part_of(std::int64_t size) const noexcept;
     [[nodiscard]] bool is_torch() const noexcept { return parallel_.rules == split_rules::torch; }
+    [[nodiscard]] bool is_in_distributed_experts() const noexcept { return parallel_.expert > 1 && experts_depth_ > 0; }
+    /// The part of the tokens that the rank sends to experts.
+    [[nodiscard]] tensor slice_tokens(trace& t, const tensor& x) const;
+    /// An exchange of `elements` with the ranks that have the other experts.
+    [[nodiscard]] tensor exchange(trace& t, const tensor& x, std::int64_t elements, bool has_integers,
+                                  collective_kind backward) const;
+    [[nodiscard]] tensor dispatch(trace& t, const tensor& x);
+    [[nodiscard]] tensor combine(trace& t, const tensor& y) const;
     [[nodiscard]] tensor gather_sequence(trace& t, const tensor& x, bool is_in_parent);
     [[nodiscard]] tensor sum_output(trace& t, const tensor& y) const;
     [[nodiscard]] tensor gather_features(trace& t, const tensor& y, std::int64_t features) const;
 
-    const tensor_parallel_plan& plan_;
+    const tensor_parallel_plan* plan_;  ///< null: a model type without a plan
     training_parallelism parallel_;
     std::int64_t rank_;
     std::int64_t vocabulary_;
     std::int64_t rope_features_;  ///< of keys that bypass the up-projection of latent attention
+    std::int64_t num_experts_, num_experts_per_tok_, hidden_size_;
     std::string path_;
+    std::size_t experts_depth_ = 0;  ///< number of modules around and including the current experts; 0: none
+    int num_arguments_ = 0;          ///< of the experts that were passed
+    std::vector<std::string> expert_paths_{};
+    std::int64_t num_sent_tokens_ = 0, num_tokens_ = 0;
     std::vector<std::size_t> parent_lengths_;
     tensor gathered_{};                  ///< the last gathered input, which several modules read
     std::int32_t gathered_source_ = -1;  ///< its storage before gathering

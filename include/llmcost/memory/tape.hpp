@@ -48,6 +48,7 @@ struct tape_parameter {
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
     gradient_sum_kind gradient_sum_over_ranks = gradient_sum_kind::none;
+    bool is_distributed_expert = false;  ///< of experts that each expert-parallel rank has a part of
     dtype type = dtype::float32;
     bool is_routed = false;  ///< of routed experts, with the sizes of an expert-parallel rank
 };

@@ -139,7 +139,8 @@ private:
                                                       std::int64_t rank) {
     tape_parameter out = p;
     if (!p.sizes.empty() && p.elements > 0) {
-        const std::int64_t rows = rows_of_rank(p.sizes[0], plan.data_parallel_size, rank);
+        const std::int64_t ranks = p.is_distributed_expert ? plan.expert_data_parallel_size : plan.data_parallel_size;
+        const std::int64_t rows = rows_of_rank(p.sizes[0], ranks, rank);
         out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
         out.sizes[0] = rows;
     }
@@ -217,10 +218,16 @@ private:
     /// Whether only one operation reads a parameter: an embedding that no head is tied to.
     [[nodiscard]] bool has_one_reader(std::size_t parameter) const;
     void record(const model& m, const workload& load);
-    void set_gradient_sums();
+    void mark_parameters();
     void add_optimizer_sums();
     void add_loss_sums(const workload& load);
 
+    /// The coordinate of a rank among those that shard a parameter. Experts have a mesh of their own, in which
+    /// expert-parallel ranks are neighbors.
+    [[nodiscard]] std::int64_t data_coordinate(std::int64_t rank, const device_mesh& mesh, bool is_expert) const {
+        const std::int64_t expert_ranks = parallel_.data * parallel_.context * parallel_.tensor;
+        return is_expert ? rank % expert_ranks / parallel_.expert : mesh.coordinate(rank, mesh_axis::data);
+    }
     /// FLOPs of attention to keys of other ranks, relative to those to its own keys.
     ///
     /// A rank has one piece from each end of the sequence. Of the keys of earlier ranks it reads a half with all
@@ -243,7 +250,7 @@ LLMCOST_INLINE rank_recording::rank_recording(const model& m, const workload& lo
     : parallel_(parallel), plan_(plan) {
     workload part = load;
     part.sequence /= parallel.context;
-    if (parallel.tensor > 1) {
+    if (parallel.tensor > 1 || parallel.expert > 1) {
         policy_.emplace(m, parallel, tensor_coordinate);
         plan_.parallel_policy = &*policy_;
         record(policy_->shard(m), part);
@@ -261,7 +268,7 @@ LLMCOST_INLINE count rank_recording::remote_attention_flops() const {
 
 LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load) {
     recorded_ = record_training(m, load, plan_, parallel_.context > 1);
-    set_gradient_sums();
+    mark_parameters();
     recorder_ = collective_recorder(recorded_.pass, parallel_);
     timeline_ = replay_training(recorded_.pass, schedule(), &recorder_);
     collectives_ = recorder_.collectives();
@@ -279,12 +286,14 @@ LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load)
     buffers_bytes_ = stored_buffer_bytes(m, load, recorded_);
 }
 
-LLMCOST_INLINE void rank_recording::set_gradient_sums() {
+LLMCOST_INLINE void rank_recording::mark_parameters() {
     if (!policy_) return;
-    for (tape_parameter& p : recorded_.pass.parameters)
+    for (tape_parameter& p : recorded_.pass.parameters) {
+        p.is_distributed_expert = policy_->is_distributed_expert(p.name);
         p.gradient_sum_over_ranks = policy_->sums_gradient(p.name)            ? gradient_sum_kind::after_backward
                                     : policy_->is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
                                                                               : gradient_sum_kind::none;
+    }
 }
 
 /// Adds the sums of gradients that AdamW reads along a divided sequence, one for each of its three reads.
@@ -357,7 +366,8 @@ LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const devic
     for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
         const tape_parameter& whole = recorded_.pass.parameters[i];
         tape_parameter part =
-            is_sharded() ? fsdp_part(whole, schedule(), mesh.coordinate(rank, mesh_axis::data)) : whole;
+            is_sharded() ? fsdp_part(whole, schedule(), data_coordinate(rank, mesh, whole.is_distributed_expert))
+                         : whole;
         r.parameters.push_back({names.of_parameter(whole), part.sizes, part.elements, part.bytes});
         r.parameters_bytes += part.bytes;
         if (!has_gradient(i)) continue;
@@ -380,6 +390,7 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
                                                             const std::vector<std::int64_t>& ranks) {
     const device_mesh mesh = mesh_of(parallel);
     plan.schedule.tensor_parallel_size = parallel.tensor;
+    plan.schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
     std::vector<training_rank> out;
     std::optional<detail::rank_recording> recording;
     std::int64_t tensor_coordinate = -1;

@@ -129,7 +129,7 @@ LLMCOST_INLINE void fsdp_sharding::zero_gradients() {
 LLMCOST_INLINE tape_parameter fsdp_sharding::shard_of(const tape_parameter& p) const {
     tape_parameter out = p;
     if (p.sizes.empty() || p.elements == 0) return out;
-    const std::int64_t rows = rows_of_rank(p.sizes[0], plan_.data_parallel_size, 0);
+    const std::int64_t rows = rows_of_rank(p.sizes[0], ranks_of(p), 0);
     out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
     out.sizes[0] = rows;
     out.bytes = bytes_in(plan_.fsdp.stored_type, p, out.elements);
@@ -137,8 +137,7 @@ LLMCOST_INLINE tape_parameter fsdp_sharding::shard_of(const tape_parameter& p) c
 }
 
 LLMCOST_INLINE std::uint64_t fsdp_sharding::padded_bytes(const tape_parameter& p) const {
-    return bytes_in(plan_.fsdp.gathered_type, p, shard_of(p).elements) *
-           static_cast<std::uint64_t>(plan_.data_parallel_size);
+    return bytes_in(plan_.fsdp.gathered_type, p, shard_of(p).elements) * static_cast<std::uint64_t>(ranks_of(p));
 }
 
 LLMCOST_INLINE std::vector<tape_parameter> fsdp_sharding::optimizer_parameters() const {
@@ -157,7 +156,7 @@ LLMCOST_INLINE void fsdp_sharding::store_gradient(const tape_parameter& p, param
         if (std::ranges::find(u.unit.parameters, index) == u.unit.parameters.end() || is_accumulated) continue;
         u.unreduced_gradient_bytes += p.bytes;
         u.padded_gradient_bytes +=
-            bytes_in(plan_.fsdp.reduced_type, p, shard.elements) * static_cast<std::uint64_t>(plan_.data_parallel_size);
+            bytes_in(plan_.fsdp.reduced_type, p, shard.elements) * static_cast<std::uint64_t>(ranks_of(p));
         u.shard_gradient_bytes += shard.bytes;
         tracker_.allocate(category::gradients, p.bytes);
     }
@@ -170,10 +169,10 @@ LLMCOST_INLINE void fsdp_sharding::all_gather(unit_state& u, bool is_backward) {
     tracker_.allocate(category::parameters, u.unsharded_bytes);
     tracker_.update_peak("all_gather");
     if (u.unit.parameters.empty()) return;
-    const std::int64_t ranks =
-        is_backward && plan_.fsdp.reshard_size > 0 ? plan_.fsdp.reshard_size : plan_.data_parallel_size;
-    const mesh_axis axis = plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded : mesh_axis::data;
-    report(collective_kind::all_gather, axis, ranks, u.unsharded_bytes / static_cast<std::uint64_t>(ranks),
+    const bool is_partly_resharded = is_backward && plan_.fsdp.reshard_size > 0 && !u.unit.is_expert_unit;
+    const std::int64_t ranks = is_partly_resharded ? plan_.fsdp.reshard_size : ranks_of(u.unit);
+    if (ranks == 1) return;
+    report(collective_kind::all_gather, axis_of(u.unit), ranks, u.unsharded_bytes / static_cast<std::uint64_t>(ranks),
            u.unsharded_bytes, u, false);
 }
 
@@ -197,8 +196,8 @@ LLMCOST_INLINE void fsdp_sharding::reduce_scatter(unit_state& u) {
     tracker_.free(category::gradients, reduce_scatter_buffer_bytes_);
     reduce_scatter_buffer_bytes_ = 0;
     if (u.unreduced_gradient_bytes == 0 || !is_reduced_in_pass()) return;
-    const std::uint64_t part_bytes = u.padded_gradient_bytes / static_cast<std::uint64_t>(plan_.data_parallel_size);
-    const mesh_axis axis = plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded : mesh_axis::data;
+    const std::int64_t ranks = ranks_of(u.unit);
+    const std::uint64_t part_bytes = u.padded_gradient_bytes / static_cast<std::uint64_t>(ranks);
     for (const std::int32_t i : u.unit.parameters)
         if (const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(i)];
             p.gradient_sum_over_ranks == gradient_sum_kind::before_use && observer() != nullptr)
@@ -211,8 +210,8 @@ LLMCOST_INLINE void fsdp_sharding::reduce_scatter(unit_state& u) {
                  .type = plan_.fsdp.reduced_type == dtype::unspecified ? p.type : plan_.fsdp.reduced_type,
                  .phase = training_phase::backward,
                  .module = u.unit.name});
-    report(collective_kind::reduce_scatter, axis, plan_.data_parallel_size, u.padded_gradient_bytes, part_bytes, u,
-           true);
+    if (ranks > 1)
+        report(collective_kind::reduce_scatter, axis_of(u.unit), ranks, u.padded_gradient_bytes, part_bytes, u, true);
     if (plan_.fsdp.replicas > 1 && (plan_.sync != gradient_sync::last_all_reduce || is_last_pass()))
         report(collective_kind::all_reduce, mesh_axis::data_replicate, plan_.fsdp.replicas, part_bytes, part_bytes, u,
                true);

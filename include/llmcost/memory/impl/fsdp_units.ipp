@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,30 @@ private:
     }
 };
 
+/// Moves the distributed experts of each unit to a unit of their own, behind it.
+///
+/// Source: transformers/distributed/fsdp.py, `apply_fully_sharded_data_parallelism` (`ep_dispatch_experts`).
+LLMCOST_INLINE void split_experts(std::vector<fsdp_unit>& units, const tape& pass) {
+    const auto is_expert = [&](std::int32_t p) {
+        return pass.parameters[static_cast<std::size_t>(p)].is_distributed_expert;
+    };
+    for (std::size_t k = 0; k < units.size(); ++k) {
+        fsdp_unit experts{.name = {}, .parameters = {}, .reshards_after_forward = true, .is_expert_unit = true};
+        std::ranges::copy_if(units[k].parameters, std::back_inserter(experts.parameters), is_expert);
+        if (experts.parameters.empty()) continue;
+        std::erase_if(units[k].parameters, is_expert);
+        experts.name = module_of_parameter(pass.parameters[static_cast<std::size_t>(experts.parameters.front())]);
+        for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
+            const std::int32_t c = pass.nodes[i].collective_id;
+            const bool is_boundary = c >= 0 && pass.collectives[static_cast<std::size_t>(c)].module == experts.name;
+            if (!is_boundary && !reads(pass.nodes[i], experts)) continue;
+            if (experts.first_node < 0) experts.first_node = static_cast<std::int32_t>(i);
+            experts.last_node = static_cast<std::int32_t>(i);
+        }
+        units.insert(units.begin() + static_cast<std::ptrdiff_t>(++k), std::move(experts));
+    }
+}
+
 LLMCOST_INLINE std::vector<fsdp_unit> fsdp_units_of(const tape& pass, const fsdp_options& options) {
     outer_units outer(pass, options);
     std::vector<fsdp_unit> out;
@@ -111,6 +136,7 @@ LLMCOST_INLINE std::vector<fsdp_unit> fsdp_units_of(const tape& pass, const fsdp
             if (is_outer && !is_head && reads(pass.nodes[i], out[k])) add_node(out[k], i);
         }
     }
+    split_experts(out, pass);
     return out;
 }
 

@@ -45,6 +45,7 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
@@ -282,6 +283,16 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
     const std::int64_t experts = m.config.moe.num_experts;
     if (const std::string problem = parallelism_error(parallel, m.config.num_hidden_layers, experts); !problem.empty())
         throw_usage(problem.find("stages") != std::string::npos ? "--pp" : "--ep", problem);
+    if (parallel.tensor > 1 && parallel.rules != split_rules::megatron) {
+        if (find_tensor_parallel_plan(m) == nullptr)
+            throw_usage("--tp", "Transformers has no tensor-parallel plan for " +
+                                    quote(std::string_view(m.text_model_spec().model_type)));
+        if (m.config.num_attention_heads % parallel.tensor != 0 || m.config.num_key_value_heads % parallel.tensor != 0)
+            throw_usage("--tp", std::to_string(parallel.tensor) + " does not divide the " +
+                                    std::to_string(m.config.num_attention_heads) + " attention heads and " +
+                                    std::to_string(m.config.num_key_value_heads) + " key/value heads");
+        return;
+    }
     const std::int64_t expert_size = experts >= parallel.tensor ? 1 : parallel.tensor;
     const parallel_config sizes{parallel.tensor, 1, expert_size, parallel.tensor / expert_size};
     if (const std::string_view problem = parallel_config_error(m, sizes); !problem.empty())

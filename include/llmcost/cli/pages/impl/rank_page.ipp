@@ -33,11 +33,15 @@ namespace llmcost::cli::detail {
     return names[static_cast<std::size_t>(phase)];
 }
 
+[[nodiscard]] LLMCOST_INLINE std::string_view type_name(const collective_event& c) {
+    return c.has_integers ? "int64" : std::string_view(name_of(c.type));
+}
+
 LLMCOST_INLINE void write_collective(json_writer& json, const collective_event& c) {
     json.object().member("op", std::string_view(name_of(c.kind)));
     json.member("group", std::string_view(name_of(c.axis))).member("group_size", c.group_size);
     json.member("in_bytes", count(c.in_bytes)).member("out_bytes", count(c.out_bytes));
-    json.member("dtype", std::string_view(name_of(c.type))).member("phase", name_of_phase(c.phase));
+    json.member("dtype", type_name(c)).member("phase", name_of_phase(c.phase));
     json.member("module", c.module);
     if (c.peer >= 0) json.member("peer", c.peer);
     json.end_object();
@@ -101,7 +105,8 @@ struct collective_sum {
         const auto place = std::ranges::find_if(out, [&](const collective_sum& s) {
             const collective_event& e = s.event;
             return e.kind == c.kind && e.axis == c.axis && e.group_size == c.group_size && e.in_bytes == c.in_bytes &&
-                   e.out_bytes == c.out_bytes && e.type == c.type && e.phase == c.phase;
+                   e.out_bytes == c.out_bytes && e.type == c.type && e.has_integers == c.has_integers &&
+                   e.phase == c.phase;
         });
         if (place == out.end())
             out.push_back({c, 1});
@@ -134,7 +139,7 @@ LLMCOST_INLINE std::string rank_lines(const std::vector<training_rank>& ranks) {
             out += "  " + left(std::string_view(name_of(s.event.kind)), 16) +
                    left(std::string(std::string_view(name_of(s.event.axis))) + ' ' + std::to_string(s.event.group_size),
                         14) +
-                   left(name_of_phase(s.event.phase), 10) + left(std::string_view(name_of(s.event.type)), 10) +
+                   left(name_of_phase(s.event.phase), 10) + left(type_name(s.event), 10) +
                    right(grouped(count(s.times)), 8) + right(in_bytes(count(s.event.in_bytes)), 11) +
                    right(in_bytes(count(s.event.out_bytes)), 11) + '\n';
     }
