@@ -11,7 +11,7 @@ the collectives of a step, as PyTorch's fake process group had them. Lines of th
     recording NAME
     options WORDS            of `llmcost train`
     config JSON              the configuration
-    rank N PARAMETERS OPTIMIZER GRADIENTS [forward FLOPS backward FLOPS] [saved BYTES]
+    rank N PARAMETERS OPTIMIZER GRADIENTS [forward FLOPS backward FLOPS] [saved BYTES] [peak BYTES]
     OP GROUP SIZE IN OUT TYPE PHASE MODULE [peer N]     a collective; MODULE is `-` for the model
     same N                   the collectives of another rank
 """
@@ -74,6 +74,8 @@ def main():
                 line += f" forward {r['flops']['forward']} backward {r['flops']['backward']}"
             if "saved_bytes" in r:
                 line += f" saved {r['saved_bytes']}"
+            if rank == "0" and recording["kind"] == "fsdp2" and "memory" in r:
+                line += f" peak {r['memory']['peak']['Total']}"
             out.append(line)
             lines = [" ".join(str(c[k]) for k in ("op", "group", "group_size", "in_bytes", "out_bytes", "dtype", "phase"))
                      + " " + (c["module"].replace(" ", "_") or "-") + (f" peer {c['peer']}" if "peer" in c else "")

@@ -11,6 +11,7 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/distributed/tensor_parallel_plans.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/leaf_module_policy.hpp>
@@ -47,21 +48,11 @@ public:
 
     /// The model of the rank: its heads and its intermediate features.
     [[nodiscard]] model shard(model m) const;
-    /// Whether tensor-parallel ranks sum the gradient of a parameter after its backward.
-    [[nodiscard]] bool sums_gradient(std::string_view parameter) const;
-    /// Whether a parameter is read along the divided sequence, so that its gradient is a partial sum.
-    [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
-    /// Whether the gradient of a parameter is whole on each rank: of an embedding that no head is tied to.
-    [[nodiscard]] bool has_whole_gradient(std::string_view parameter) const;
-    /// Whether a parameter belongs to experts of which each rank has some.
-    [[nodiscard]] bool is_distributed_expert(std::string_view parameter) const;
+    /// Marks the parameters of a recorded pass: distributed experts, and gradients that ranks sum or that are whole.
+    ///
+    /// The gradient of an embedding that no head is tied to is whole on each rank, unless FSDP reduces it.
+    void mark_parameters(tape& pass, bool has_fsdp) const;
     [[nodiscard]] bool has_divided_logits() const noexcept { return parallel_.has_loss_parallel; }
-    /// Bytes of a whole table, of which `bytes` are a part with these sizes.
-    [[nodiscard]] std::uint64_t whole_vocabulary_bytes(const std::vector<std::int64_t>& sizes,
-                                                       std::uint64_t bytes) const noexcept {
-        const auto rows = static_cast<std::uint64_t>(sizes.front());
-        return rows == 0 ? 0 : bytes / rows * static_cast<std::uint64_t>(vocabulary_);
-    }
 
     void on_trace_begin() override;
     void enter(const module_info& m) override;
@@ -71,6 +62,12 @@ public:
     [[nodiscard]] tensor transform_module_output(trace& t, const tensor& y) override;
 
 private:
+    /// Whether tensor-parallel ranks sum the gradient of a parameter after its backward.
+    [[nodiscard]] bool sums_gradient(std::string_view parameter) const;
+    /// Whether a parameter is read along the divided sequence, so that its gradient is a partial sum.
+    [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
+    /// Whether a parameter belongs to experts of which each rank has some.
+    [[nodiscard]] bool is_distributed_expert(std::string_view parameter) const;
     /// The style of a module or a parameter.
     [[nodiscard]] tensor_parallel_style style_of(std::string_view path) const;
     /// The part of a size that the rank has.

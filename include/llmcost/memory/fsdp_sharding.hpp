@@ -49,6 +49,7 @@ protected:
         std::uint64_t unreduced_gradient_bytes = 0;  ///< bytes of gradients that are not reduced yet
         std::uint64_t padded_gradient_bytes = 0;     ///< bytes of these gradients as reduced, including padding
         std::uint64_t shard_gradient_bytes = 0;      ///< bytes of their shards
+        std::uint64_t post_forward_bytes = 0;        ///< shards over fewer ranks, from forward to backward
         bool is_unsharded = false;
         bool is_in_backward = false;      ///< its backward has begun and is not over
         bool has_gradient_shard = false;  ///< a reduced shard since the last step

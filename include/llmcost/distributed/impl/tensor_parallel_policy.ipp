@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -18,6 +18,7 @@
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/fsdp_units.hpp>
+#include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/scope.hpp>
@@ -125,8 +126,22 @@ LLMCOST_INLINE bool tensor_parallel_policy::is_read_along_sequence(std::string_v
            style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::none;
 }
 
-LLMCOST_INLINE bool tensor_parallel_policy::has_whole_gradient(std::string_view parameter) const {
-    return style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::embedding_rowwise;
+LLMCOST_INLINE void tensor_parallel_policy::mark_parameters(tape& pass, bool has_fsdp) const {
+    std::vector<int> readers(pass.parameters.size());
+    for (const tape_node& n : pass.nodes)
+        for (const tape_edge& e : n.inputs)
+            if (e.parameter >= 0) ++readers[static_cast<std::size_t>(e.parameter)];
+    for (std::size_t i = 0; i < pass.parameters.size(); ++i) {
+        tape_parameter& p = pass.parameters[i];
+        p.is_distributed_expert = is_distributed_expert(p.name);
+        p.gradient_sum_over_ranks = sums_gradient(p.name)            ? gradient_sum_kind::after_backward
+                                    : is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
+                                                                     : gradient_sum_kind::none;
+        const bool is_embedding = style_of(detail::module_of_parameter(p)) == tensor_parallel_style::embedding_rowwise;
+        if (is_embedding && readers[i] == 1 && !has_fsdp && p.sizes.front() > 0)
+            p.whole_gradient_bytes =
+                p.bytes / static_cast<std::uint64_t>(p.sizes.front()) * static_cast<std::uint64_t>(vocabulary_);
+    }
 }
 
 LLMCOST_INLINE bool tensor_parallel_policy::is_distributed_expert(std::string_view parameter) const {

@@ -215,10 +215,7 @@ private:
         const std::vector<std::int32_t>& order = recorder_.gradient_order();
         return std::ranges::find(order, static_cast<std::int32_t>(parameter)) != order.end();
     }
-    /// Whether only one operation reads a parameter: an embedding that no head is tied to.
-    [[nodiscard]] bool has_one_reader(std::size_t parameter) const;
     void record(const model& m, const workload& load);
-    void mark_parameters();
     void add_optimizer_sums();
     void add_loss_sums(const workload& load);
 
@@ -268,7 +265,7 @@ LLMCOST_INLINE count rank_recording::remote_attention_flops() const {
 
 LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load) {
     recorded_ = record_training(m, load, plan_, parallel_.context > 1);
-    mark_parameters();
+    if (policy_) policy_->mark_parameters(recorded_.pass, is_sharded());
     recorder_ = collective_recorder(recorded_.pass, parallel_);
     timeline_ = replay_training(recorded_.pass, schedule(), &recorder_);
     collectives_ = recorder_.collectives();
@@ -284,16 +281,6 @@ LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load)
             for (const std::int32_t p : unit.parameters)
                 padded_bytes_ += fsdp_part(recorded_.pass.parameters[static_cast<std::size_t>(p)], schedule(), 0).bytes;
     buffers_bytes_ = stored_buffer_bytes(m, load, recorded_);
-}
-
-LLMCOST_INLINE void rank_recording::mark_parameters() {
-    if (!policy_) return;
-    for (tape_parameter& p : recorded_.pass.parameters) {
-        p.is_distributed_expert = policy_->is_distributed_expert(p.name);
-        p.gradient_sum_over_ranks = policy_->sums_gradient(p.name)            ? gradient_sum_kind::after_backward
-                                    : policy_->is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
-                                                                              : gradient_sum_kind::none;
-    }
 }
 
 /// Adds the sums of gradients that AdamW reads along a divided sequence, one for each of its three reads.
@@ -340,13 +327,6 @@ LLMCOST_INLINE void rank_recording::add_loss_sums(const workload& load) {
     collectives_ = std::move(all);
 }
 
-LLMCOST_INLINE bool rank_recording::has_one_reader(std::size_t parameter) const {
-    std::int64_t readers = 0;
-    for (const tape_node& n : recorded_.pass.nodes)
-        for (const tape_edge& e : n.inputs) readers += e.parameter == static_cast<std::int32_t>(parameter) ? 1 : 0;
-    return readers == 1;
-}
-
 LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const device_mesh& mesh) const {
     const count passes(schedule().gradient_accumulation_steps);
     const model_metrics& metrics = recorded_.run.pass_metrics;
@@ -371,10 +351,7 @@ LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const devic
         r.parameters.push_back({names.of_parameter(whole), part.sizes, part.elements, part.bytes});
         r.parameters_bytes += part.bytes;
         if (!has_gradient(i)) continue;
-        const bool has_whole_gradient =
-            policy_ && !is_sharded() && policy_->has_whole_gradient(whole.name) && has_one_reader(i);
-        r.gradients_bytes +=
-            has_whole_gradient ? policy_->whole_vocabulary_bytes(whole.sizes, whole.bytes) : part.bytes;
+        r.gradients_bytes += is_sharded() ? part.bytes : part.gradient_bytes();
         updated.push_back(std::move(part));
     }
     r.optimizer_bytes = compute_optimizer_memory(*schedule().optimizer, schedule().galore_rank, updated, true).state;

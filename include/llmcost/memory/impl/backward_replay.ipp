@@ -134,7 +134,7 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
                                                               std::string_view name) {
     const std::uint64_t target_bytes = e.tensor >= 0 ? tensor_state_of(e.tensor).bytes
                                        : e.parameter >= 0
-                                           ? tape_.parameters[static_cast<std::size_t>(e.parameter)].bytes
+                                           ? tape_.parameters[static_cast<std::size_t>(e.parameter)].gradient_bytes()
                                            : e.bytes;
     const std::uint64_t computed_bytes =
         backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes

@@ -61,7 +61,12 @@ LLMCOST_INLINE void fsdp_sharding::after_forward(std::size_t node) {
     for (std::size_t i = 1; i < units_.size(); ++i) {
         if (units_[i].unit.last_node != static_cast<std::int32_t>(node)) continue;
         forward_order_.push_back(i);
-        if (units_[i].unit.reshards_after_forward) free_unsharded(units_[i]);
+        if (!units_[i].unit.reshards_after_forward) continue;
+        free_unsharded(units_[i]);
+        if (plan_.fsdp.reshard_size == 0 || units_[i].unit.is_expert_unit) continue;
+        units_[i].post_forward_bytes = units_[i].unsharded_bytes / static_cast<std::uint64_t>(plan_.fsdp.reshard_size);
+        tracker_.allocate(category::parameters, units_[i].post_forward_bytes);
+        tracker_.update_peak("reshard");
     }
 }
 
@@ -89,6 +94,8 @@ LLMCOST_INLINE void fsdp_sharding::pre_backward(unit_state& u) {
     all_gather(u, true);
     if (!was_gathered)  // copied out of its buffer
         tracker_.allocate_temporary(category::parameters, u.unsharded_bytes, "all_gather");
+    tracker_.free(category::parameters, u.post_forward_bytes);
+    u.post_forward_bytes = 0;
     const auto place = std::ranges::find(forward_order_, static_cast<std::size_t>(&u - units_.data()));
     if (place != forward_order_.begin() && place != forward_order_.end()) all_gather(units_[*(place - 1)], true);
 }
