@@ -25,7 +25,9 @@ namespace option {
 inline constexpr option_spec operations_engine = with_help(
     engine, "torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)");
 inline constexpr option_spec operations_execution =
-    with_help(torch_execution, "of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)");
+    with_help(torch_execution,
+              "of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile; reduce-overhead: "
+              "compile in CUDA graphs (default eager)");
 
 }  // namespace option
 

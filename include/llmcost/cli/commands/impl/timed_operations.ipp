@@ -72,10 +72,6 @@ LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const d
 
 LLMCOST_INLINE timed_operations time_torch_operations(const arguments& args, const deployment& p, const workload& load,
                                                       std::size_t num_operations) {
-    if (p.is_compiled)
-        throw_usage("--execution",
-                    "compile fuses operations of several modules; expected eager or graph, or llmcost "
-                    "latency and train");
     training_schedule schedule;
     if (load.training) read_optimizer(args.text(option::optimizer, "adamw"), schedule);
     const training_plan plan = training_plan_of(p, schedule);
