@@ -288,6 +288,40 @@ TEST_CASE("ops, levels, graph, report and compare have the time of latency --eng
     }
 }
 
+TEST_CASE("levels --training has the phases of latency --training by module") {
+    const std::string model = " --model Qwen/Qwen3-0.6B --sequence 256 --device h200 --format json";
+    for (const char* engine : {"", " --engine vllm", " --engine torch", " --engine torch --execution compile",
+                               " --engine torch --recompute full --optimizer sgd"}) {
+        CAPTURE(engine);
+        const json latency = json::parse(printed("latency --training" + model + engine)),
+                   levels = json::parse(printed("levels --training" + model + engine));
+        for (const char* name : {"seconds", "lower", "upper", "optimizer_name"}) CHECK(levels[name] == latency[name]);
+        std::map<std::string, double> sums;
+        std::map<std::string, int> rows;
+        for (const json& m : levels["modules"]) {
+            ++rows[m["name"].get<std::string>()];
+            for (const auto& [name, value] : m.items())
+                if (value.is_number()) sums[name] += value.get<double>();
+        }
+        for (const char* phase : {"forward", "backward", "optimizer"})
+            CHECK(sums[std::string(phase) + "_seconds"] ==
+                  doctest::Approx(latency[phase]["seconds"].get<double>()).epsilon(1e-9));
+        if (latency.contains("device_seconds"))
+            CHECK(sums["seconds"] == doctest::Approx(latency["device_seconds"].get<double>()).epsilon(1e-9));
+        for (const auto& [name, number] : rows) CHECK(number == 1);
+        for (const char* name : {"model.layers.*.mlp.down_proj", "lm_head", "loss", "(optimizer)"})
+            CHECK(rows.contains(name));
+    }
+    // a product has two in backward
+    const json levels = json::parse(printed("levels --training --engine torch" + model));
+    for (const json& m : levels["modules"])
+        if (m["name"] == "model.layers.*.self_attn.o_proj")
+            CHECK(m["backward_seconds"].get<double>() ==
+                  doctest::Approx(2 * m["forward_seconds"].get<double>()).epsilon(0.2));
+    CHECK(printed("levels --training --engine torch --top 2 --format csv --model Qwen/Qwen3-0.6B --device h200")
+              .starts_with("module,forward_seconds,backward_seconds,optimizer_seconds,seconds\nmodel.layers.*."));
+}
+
 TEST_CASE("ops --engine torch lists operators, sorted and filtered") {
     const std::string pass = " --model openai-community/gpt2 --sequence 64 --device h200 --engine torch";
     const json rows = json::parse(printed("ops --sort time --format json" + pass))["rows"];
@@ -317,6 +351,9 @@ TEST_CASE("options of torch require it, and torch rejects options that it does n
         {"report --host h200 --device h200", "--host: requires --engine torch"},
         {"ops --training --device h200", "--training: requires --engine torch"},
         {"ops --optimizer sgd --device h200 --engine torch", "--optimizer: requires --training"},
+        {"levels --optimizer sgd --device h200 --engine torch", "--optimizer: requires --training"},
+        {"levels --training --past 8 --device h200 --engine torch", "--past: cannot be combined with --training"},
+        {"levels --training --host h200 --device h200", "--host: requires --engine torch"},
         {"ops --backward --device h200 --engine torch", "--backward: cannot be combined with --engine torch"},
         {"ops --expand --device h200 --engine torch", "--expand: not supported with --engine torch"},
         {"ops --sort params --device h200 --engine torch", "--sort: expected name, flops, bytes, intensity or time"},
