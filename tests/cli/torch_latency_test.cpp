@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -288,6 +289,58 @@ TEST_CASE("ops, levels, graph, report and compare have the time of latency --eng
     }
 }
 
+TEST_CASE("graph --format chrome has the kernels of a step of PyTorch and their launches by the host") {
+    const std::string model = " --model openai-community/gpt2 --sequence 64 --device h200 --engine torch ";
+    const std::pair<const char*, const char*> steps[]{{"", "latency --logits all"},
+                                                      {" --backward", "latency --training"}};
+    for (const auto& [backward, latency_command] : steps)
+        for (const char* execution : {"eager", "graph", "compile"}) {
+            const std::string command(latency_command);
+            CAPTURE(command);
+            CAPTURE(execution);
+            const std::string engine = model + "--execution " + execution;
+            const json trace = json::parse(printed("graph --format chrome" + engine + backward)),
+                       step = json::parse(printed(command + engine + " --format json"));
+            double end[3]{}, sums[3]{};
+            std::size_t num_kernels = 0;
+            std::set<std::string> rows, phases, names;
+            std::vector<double> issue_ends;
+            for (const json& e : trace["traceEvents"]) {
+                if (e["ph"] == "M") {
+                    if (e["name"] == "thread_name") rows.insert(e["args"]["name"].get<std::string>());
+                    continue;
+                }
+                CHECK(e["ph"] == "X");
+                const auto row = e["tid"].get<std::size_t>();
+                const double begins = e["ts"], event_duration = e["dur"];
+                REQUIRE(row <= 2);
+                CHECK(begins >= end[row] - 1e-6);  // one after the other
+                end[row] = begins + event_duration;
+                sums[row] += event_duration;
+                if (row == 2) {
+                    issue_ends.push_back(end[row]);
+                    continue;
+                }
+                if (!issue_ends.empty()) CHECK(begins >= issue_ends[num_kernels] - 1e-6);  // after its launch
+                phases.insert(e["cat"].get<std::string>());
+                names.insert(e["name"].get<std::string>());
+                ++num_kernels;
+            }
+            CHECK(static_cast<double>(num_kernels) == step["launches"].get<double>());
+            CHECK(sums[1] == doctest::Approx(1e6 * step["device_seconds"].get<double>()).epsilon(1e-6));
+            CHECK(sums[2] == doctest::Approx(1e6 * step["host_seconds"].get<double>()).epsilon(1e-6));
+            CHECK(end[1] >= 1e6 * step["seconds"].get<double>() * 0.999999);
+            const bool has_host = std::string(execution) != "graph";
+            CHECK(rows == (has_host ? std::set<std::string>{"kernels", "host"} : std::set<std::string>{"kernels"}));
+            CHECK(phases == (*backward == 0 ? std::set<std::string>{"forward"}
+                                            : std::set<std::string>{"forward", "backward", "optimizer"}));
+            for (const json& k : step["kernels"]) CHECK(names.contains(k["operator"].get<std::string>()));
+        }
+    const std::string trace = printed("graph --format chrome" + model);
+    CHECK(has(trace, "\"module\": \"transformer.h.0.attn.c_attn\""));
+    CHECK(has(trace, "\"operands\": \"[2304] [64, 768] [768, 2304]\""));
+}
+
 TEST_CASE("levels --training has the phases of latency --training by module") {
     const std::string model = " --model Qwen/Qwen3-0.6B --sequence 256 --device h200 --format json";
     for (const char* engine : {"", " --engine vllm", " --engine torch", " --engine torch --execution compile",
@@ -361,7 +414,9 @@ TEST_CASE("options of torch require it, and torch rejects options that it does n
          "--activation-dtype: cannot be combined with --engine torch"},
         {"ops --filter nothing --device h200 --engine torch", "--filter: no operator contains 'nothing'"},
         {"graph --split 2 --device h200 --engine torch", "--split: cannot be combined with --engine torch"},
-        {"graph --format chrome --device h200 --engine torch", "--format: chrome and chakra are not supported"},
+        {"graph --format chakra --out x --device h200 --engine torch", "--format: chakra is not supported"},
+        {"graph --tp 2 --device h200 --engine torch", "--tp: cannot be combined with --engine torch"},
+        {"graph --format chrome --cuts --device h200 --engine torch", "--cuts: cannot be combined with a timeline"},
     };
     for (const auto& e : errors) {
         CAPTURE(e.first);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
@@ -22,6 +23,9 @@
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/torch/compiled_step.hpp>
+#include <llmcost/torch/fusion_group.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_list.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli::detail {
@@ -57,6 +61,17 @@ LLMCOST_INLINE torch_step time_torch_step(const deployment& p, const workload& l
     base_model.policy = nullptr;  // the plan contains the adapter
     return (p.is_compiled ? time_compiled_training_step : time_training_step)(base_model, load, *plan, *p.device,
                                                                               p.host_microseconds, p.tf32);
+}
+
+LLMCOST_INLINE std::vector<torch_kernel> list_torch_kernels(const deployment& p, const workload& load,
+                                                            const training_plan* plan) {
+    const inductor_device device = inductor_device_of(*p.device);
+    if (plan == nullptr)
+        return p.is_compiled ? compiled_forward_kernels(p.model, load, device) : forward_kernels(p.model, load);
+    model base_model = p.model;
+    base_model.policy = nullptr;  // the plan contains the adapter
+    return p.is_compiled ? compiled_training_kernels(base_model, load, *plan, device)
+                         : training_kernels(base_model, load, *plan);
 }
 
 LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const deployment& p, workload& load) {
