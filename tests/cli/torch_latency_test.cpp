@@ -190,9 +190,30 @@ TEST_CASE("latency names the changes that make a training step of PyTorch faster
     CHECK(time_with("--attention-implementation sdpa") == sdpa);
     // the three products of the head take 10.4 of 67.8 ms
     CHECK(time_with("--set vocab_size=50304") < 0.9 * gpt2["seconds"].get<double>());
-    const json small = step_json("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
-    CHECK(small["faster"][0]["change"] == "CUDA graph (--execution graph)");
-    CHECK(small["faster"][0]["seconds"] == small["device_seconds"]);
+    const std::string qwen3 = "--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128";
+    const json small = step_json(qwen3);
+    const auto change_of = [](const json& step, std::string_view name) {
+        for (const json& f : step["faster"])
+            if (f["change"] == std::string(name)) return f;
+        return json{};
+    };
+    CHECK(change_of(small, "CUDA graph (--execution graph)")["seconds"] == small["device_seconds"]);
+    // the compiled step that latency reports, with its interval
+    for (const char* execution : {"compile", "reduce-overhead"}) {
+        CAPTURE(execution);
+        const json change = change_of(small, "torch.compile (--execution " + std::string(execution) + ")"),
+                   compiled = step_json(qwen3 + " --execution " + execution);
+        for (const char* name : {"seconds", "lower", "upper"}) CHECK(change[name] == compiled[name]);
+        CHECK(change["relative_time"].get<double>() < 1);
+        CHECK(compiled.at("faster").empty());
+    }
+    CHECK(small["faster"][0]["change"] == "torch.compile (--execution reduce-overhead)");
+    // without kernels of the host, only the graph of compiled kernels is faster
+    const json graph = step_json(qwen3 + " --execution graph");
+    CHECK(change_of(graph, "torch.compile (--execution compile)").is_null());
+    CHECK(change_of(graph, "torch.compile (--execution reduce-overhead)")["relative_time"].get<double>() < 1);
+    // activation checkpointing cannot be compiled
+    CHECK(!has(step_json(qwen3 + " --recompute full")["faster"].dump(), "torch.compile"));
 }
 
 TEST_CASE("gradient accumulation and recomputation repeat kernels") {
