@@ -139,6 +139,10 @@ TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
     CHECK(has(refused("train --dp 4 --fsdp-wrap layers" + small), "--fsdp-wrap: requires --fsdp"));
     CHECK(has(refused("train --dp 4 --fsdp --ddp" + small), "--ddp: cannot be combined with --fsdp or --zero"));
     CHECK(has(refused("train --dp 6 --fsdp --fsdp-reshard 4" + small), "--fsdp-reshard: expected true, false or"));
+    CHECK(has(refused("train --tp 2 --freeze model.norm.weight" + small), "--tp: cannot be combined with an adapter"));
+    CHECK(has(refused("train --tp 2 --loss fused" + small), "--tp: cannot be combined with --loss fused"));
+    CHECK(has(refused("train --pp 2 --dp 2 --ranks 0" + small), "--ranks: not supported for a pipeline with --dp"));
+    CHECK(has(refused("train --split megatron --tp 2 --ranks 0" + small), "--ranks: requires --split torch"));
     CHECK(has(refused("train --freeze model.layerz.*" + small), "--freeze"));
 }
 

@@ -301,11 +301,26 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
         throw_usage("--sequence-parallel", "requires --tp");
 }
 
+/// Throws: `usage` for options that a job with divided layers does not support. They are never ignored silently.
+LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_parallelism& parallel,
+                                       const training_plan& plan) {
+    const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
+    const std::string_view divided = parallel.tensor > 1 ? "--tp" : "--ep";
+    if (divides_layers && plan.adapter_config.kind != adapter_kind::none)
+        throw_usage(divided, "cannot be combined with an adapter or --freeze");
+    if (divides_layers && plan.loss == training_loss::fused) throw_usage(divided, "cannot be combined with --loss fused");
+    if (args.has(option::ranks) && parallel.pipeline > 1 && parallel.num_replicas() > 1)
+        throw_usage("--ranks", "not supported for a pipeline with --dp; use one data-parallel rank");
+    if (args.has(option::ranks) && parallel.rules == split_rules::megatron)
+        throw_usage("--ranks", "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
+}
+
 /// A training job whose ranks hold different parts of a model.
 LLMCOST_INLINE command_output run_training_job(const arguments& args, const training_parallelism& parallel,
                                                training_response response) {
     const model& m = response.read.subject;
     check_parallelism(parallel, m);
+    check_divided_plan(args, parallel, response.plan);
     const megatron_settings settings = read_megatron_settings(args, response.plan.schedule);
     job_response job{std::move(response), parallel, {}};
     try {
