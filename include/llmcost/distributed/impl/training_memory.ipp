@@ -177,7 +177,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         plan.loss = training_loss::labels;
     }
     std::optional<tensor_parallel_policy> policy;
-    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(whole) != nullptr)
+    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(whole))
         plan.parallel_policy = &policy.emplace(whole, parallel, 0);
     recorded_training recorded = policy ? record_training(policy->shard(whole), load, plan, true)
                                         : detail::record_rank(whole, load, plan, parallel.tensor);
