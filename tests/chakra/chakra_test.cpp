@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_trace.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/report/chakra.hpp>
 
@@ -106,4 +108,62 @@ TEST_CASE("what devices do together is a collective of Chakra's schema") {
     CHECK(has["comm_type"].has_int64_val());
     CHECK(has["comm_size"].int64_val() == 4096);
     CHECK(t.nodes[1].ctrl_deps(0) == 1);
+}
+
+namespace {
+
+std::vector<training_rank> ranks_of_job(const training_parallelism& parallel, bool has_fsdp) {
+    training_plan plan;
+    plan.schedule.data_parallel_size = parallel.data;
+    plan.schedule.sharding = has_fsdp ? sharding_strategy::fsdp : sharding_strategy::ddp;
+    std::vector<std::int64_t> ranks;
+    for (std::int64_t rank = 0; rank < parallel.world_size(); ++rank) ranks.push_back(rank);
+    return training_ranks_of(presets::llama_3_2_1b, {.batch = 1, .sequence = 32}, plan, parallel, ranks);
+}
+
+}  // namespace
+
+TEST_CASE("traces of training ranks have all FLOPs, and dependencies on earlier nodes only") {
+    for (const bool has_fsdp : {true, false}) {
+        training_parallelism parallel;
+        parallel.data = 4;
+        for (const training_rank& rank : ranks_of_job(parallel, has_fsdp)) {
+            std::uint64_t flops = 0, collectives = 0;
+            for (const chakra::Node& n : parsed(chakra_trace(training_trace_of(rank))).nodes) {
+                auto attributes = attributes_of(n);
+                if (n.type() == chakra::COMPUTE)
+                    flops += static_cast<std::uint64_t>(attributes["num_ops"].int64_val());
+                else
+                    ++collectives;
+                for (const std::uint64_t id : n.data_deps()) CHECK(id < n.id());
+                for (const std::uint64_t id : n.ctrl_deps()) CHECK(id < n.id());
+            }
+            CHECK(count(flops) == rank.forward_flops + rank.backward_flops);
+            CHECK(collectives == rank.collectives.size());
+        }
+    }
+}
+
+TEST_CASE("traces of pipeline ranks send what others receive") {
+    training_parallelism parallel;
+    parallel.pipeline = 4;
+    parallel.microbatches = 8;
+    std::map<std::string, std::int64_t> messages;  // by sender, receiver and tag
+    for (const training_rank& rank : ranks_of_job(parallel, false)) {
+        std::uint64_t flops = 0;
+        for (const chakra::Node& n : parsed(chakra_trace(training_trace_of(rank))).nodes) {
+            auto attributes = attributes_of(n);
+            if (n.type() == chakra::COMPUTE) {
+                flops += static_cast<std::uint64_t>(attributes["num_ops"].int64_val());
+                continue;
+            }
+            const std::string message = std::to_string(attributes["comm_src"].int32_val()) + ' ' +
+                                        std::to_string(attributes["comm_dst"].int32_val()) + ' ' +
+                                        std::to_string(attributes["comm_tag"].int32_val());
+            messages[message] += (n.type() == chakra::SEND ? 1 : -1) * attributes["comm_size"].int64_val();
+        }
+        CHECK(count(flops) == rank.forward_flops + rank.backward_flops);
+    }
+    CHECK(messages.size() == 2 * 3 * 8);  // activations and gradients of 8 microbatches between 4 ranks
+    for (const auto& message : messages) CHECK(message.second == 0);
 }

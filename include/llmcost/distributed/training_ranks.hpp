@@ -9,6 +9,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/distributed/collective_recorder.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -41,6 +42,7 @@ struct training_rank {
     count forward_flops{};  ///< of products, as FlopCounterMode reports them, of all passes of a step
     count backward_flops{};
     std::vector<collective_event> collectives{};  ///< of a step, in the order in which they are issued
+    std::vector<computed_part> parts{};           ///< computation between the collectives
 };
 
 /// The given ranks of a job, in a step after the first two.

@@ -66,21 +66,26 @@ struct pipeline_stage {
     return out;
 }
 
-/// Appends what an action of a rank communicates.
-LLMCOST_INLINE void add_action(std::vector<collective_event>& out, const distributed::pipeline_action& action,
+/// Appends what an action of a rank computes and communicates.
+LLMCOST_INLINE void add_action(training_rank& rank, const distributed::pipeline_action& action,
                                const pipeline_stage& stage, const distributed::pipeline_schedule& schedule,
-                               std::int64_t rank, const device_mesh& mesh) {
+                               const device_mesh& mesh) {
     using distributed::action_kind;
     const bool is_forward = action.kind == action_kind::send_forward || action.kind == action_kind::recv_forward;
     const bool is_send = action.kind == action_kind::send_forward || action.kind == action_kind::send_backward;
+    const auto compute = [&](training_phase phase, count flops, const std::vector<collective_event>& collectives) {
+        rank.parts.push_back({.next_collective = rank.collectives.size(), .phase = phase, .flops = flops.to_64()});
+        rank.collectives.insert(rank.collectives.end(), collectives.begin(), collectives.end());
+    };
     switch (action.kind) {
         case action_kind::forward:
-            out.insert(out.end(), stage.collectives.forward.begin(), stage.collectives.forward.end());
-            return;
+            return compute(training_phase::forward, stage.forward_flops, stage.collectives.forward);
         case action_kind::backward:
-        case action_kind::backward_input:
-            out.insert(out.end(), stage.collectives.backward.begin(), stage.collectives.backward.end());
-            return;
+            return compute(training_phase::backward, stage.backward_flops, stage.collectives.backward);
+        case action_kind::backward_input:  // gradients of inputs and of weights are equally many products
+            return compute(training_phase::backward, stage.backward_flops / count(2), stage.collectives.backward);
+        case action_kind::backward_weight:
+            return compute(training_phase::backward, stage.backward_flops / count(2), {});
         case action_kind::send_forward:
         case action_kind::recv_forward:
         case action_kind::send_backward:
@@ -90,7 +95,8 @@ LLMCOST_INLINE void add_action(std::vector<collective_event>& out, const distrib
     const bool is_to_next = action.kind == action_kind::send_forward || action.kind == action_kind::recv_backward;
     const int other = schedule.rank_of_stage(action.stage + (is_to_next ? 1 : -1));
     const std::uint64_t bytes = is_to_next ? stage.sent_bytes : stage.received_bytes;
-    out.push_back(
+    const int receiving_stage = is_send ? action.stage + (is_to_next ? 1 : -1) : action.stage;
+    rank.collectives.push_back(
         {.kind = is_send ? collective_kind::send : collective_kind::recv,
          .axis = mesh_axis::pipeline,
          .group_size = schedule.ranks,
@@ -99,7 +105,8 @@ LLMCOST_INLINE void add_action(std::vector<collective_event>& out, const distrib
          .type = stage.type,
          .phase = is_forward ? training_phase::forward : training_phase::backward,
          .module = "stage " + std::to_string(action.stage) + " microbatch " + std::to_string(action.microbatch),
-         .peer = mesh.peer(rank, mesh_axis::pipeline, other)});
+         .tag = 2 * (receiving_stage * schedule.microbatches + action.microbatch) + (is_forward ? 0 : 1),
+         .peer = mesh.peer(rank.rank, mesh_axis::pipeline, other)});
 }
 
 }  // namespace llmcost::detail
@@ -146,8 +153,7 @@ LLMCOST_INLINE std::vector<training_rank> pipeline_ranks_of(const recorded_train
         r.optimizer_bytes = detail::compute_optimizer_memory(*plan.optimizer, plan.galore_rank, updated, true).state;
         for (const distributed::pipeline_action& action : actions[static_cast<std::size_t>(place)])
             distributed::for_each_part(action, [&](const distributed::pipeline_action& part) {
-                detail::add_action(r.collectives, part, stages[static_cast<std::size_t>(part.stage)], schedule, rank,
-                                   mesh);
+                detail::add_action(r, part, stages[static_cast<std::size_t>(part.stage)], schedule, mesh);
             });
         out.push_back(std::move(r));
     }

@@ -17,6 +17,7 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/distributed/collective_recorder.hpp>
 #include <llmcost/distributed/ddp_buckets.hpp>
 #include <llmcost/distributed/device_mesh.hpp>
 #include <llmcost/distributed/pipeline_ranks.hpp>
@@ -35,104 +36,6 @@
 #include <llmcost/trace/ops.hpp>
 
 namespace llmcost::detail {
-
-/// Collects the collectives of a step, and the parameters in the order in which their gradients are complete.
-///
-/// With context parallelism, attention exchanges keys and values of all positions, and in backward their gradients in
-/// float32. They travel together.
-/// Source: torch/distributed/tensor/experimental/_context_parallel/_attention.py, `_templated_ring_attention`,
-/// `_templated_ring_attention_backward`, `_AllGatherRotater`, `_AllToAllRotater`.
-class collective_recorder final : public replay_observer {
-public:
-    collective_recorder() = default;
-    collective_recorder(const tape& pass, const training_parallelism& parallel) : pass_(&pass), parallel_(parallel) {}
-
-    void on_collective(const collective_event& event) override { collectives_.push_back(event); }
-    void on_forward(std::int32_t node, bool is_recomputed) override {
-        if (!is_divided_attention(node)) return;
-        const training_phase phase = is_recomputed ? training_phase::backward : training_phase::forward;
-        if (!parallel_.rotates_context) return exchange_keys(node, phase);
-        for (std::int64_t turn = 1; turn < parallel_.context; ++turn) exchange_keys(node, phase);
-    }
-    void on_backward(std::int32_t node) override {
-        if (!is_divided_attention(node)) return;
-        if (!parallel_.rotates_context) exchange_keys(node, training_phase::backward);
-        for (std::int64_t turn = 1; turn <= parallel_.context; ++turn) {
-            if (parallel_.rotates_context && turn < parallel_.context) exchange_keys(node, training_phase::backward);
-            exchange_gradients(node);
-        }
-    }
-    void on_parameter_gradient(std::int32_t parameter, bool) override {
-        if (std::ranges::find(gradient_order_, parameter) == gradient_order_.end())
-            gradient_order_.push_back(parameter);
-    }
-    [[nodiscard]] bool observes_all_passes() const override { return true; }
-
-    [[nodiscard]] const std::vector<collective_event>& collectives() const noexcept { return collectives_; }
-    [[nodiscard]] const std::vector<std::int32_t>& gradient_order() const noexcept { return gradient_order_; }
-
-private:
-    [[nodiscard]] bool is_divided_attention(std::int32_t node) const {
-        return parallel_.context > 1 && pass_->nodes[static_cast<std::size_t>(node)].kind == op::attention;
-    }
-    /// Keys and values are the second and the third operand of attention.
-    [[nodiscard]] std::uint64_t key_value_elements(const tape_operands& attention) const {
-        return attention.inputs[1].numel + attention.inputs[2].numel;
-    }
-    void exchange_keys(std::int32_t node, training_phase phase) {
-        const tape_operands& attention = pass_->operands[static_cast<std::size_t>(node)];
-        const dtype type = attention.inputs[1].type;
-        const std::uint64_t bytes = key_value_elements(attention) * static_cast<std::uint64_t>(bits_of(type)) / 8;
-        if (parallel_.rotates_context) return add(attention, collective_kind::all_to_all, bytes, bytes, type, phase);
-        add(attention, collective_kind::all_gather, bytes, bytes * static_cast<std::uint64_t>(parallel_.context), type,
-            phase);
-    }
-    void exchange_gradients(std::int32_t node) {
-        const tape_operands& attention = pass_->operands[static_cast<std::size_t>(node)];
-        const std::uint64_t bytes = 4 * key_value_elements(attention);
-        add(attention, collective_kind::all_to_all, bytes, bytes, dtype::float32, training_phase::backward);
-    }
-    void add(const tape_operands& attention, collective_kind kind, std::uint64_t in_bytes, std::uint64_t out_bytes,
-             dtype type, training_phase phase) {
-        collectives_.push_back({.kind = kind,
-                                .axis = mesh_axis::context,
-                                .group_size = parallel_.context,
-                                .in_bytes = in_bytes,
-                                .out_bytes = out_bytes,
-                                .type = type,
-                                .phase = phase,
-                                .module = pass_->modules[static_cast<std::size_t>(attention.module)]});
-    }
-
-    const tape* pass_ = nullptr;
-    training_parallelism parallel_{};
-    std::vector<collective_event> collectives_;
-    std::vector<std::int32_t> gradient_order_;
-};
-
-/// The collectives of DistributedDataParallel: buffers before forward, then a bucket at a time.
-///
-/// Batches before the last are run in `no_sync`. The first pass of a step broadcasts the buffers.
-/// Source: torch/nn/parallel/distributed.py, `_pre_forward`, `_check_sync_bufs_pre_fwd`.
-[[nodiscard]] LLMCOST_INLINE std::vector<collective_event> ddp_collectives(const tape& pass,
-                                                                           const training_schedule& plan,
-                                                                           const std::vector<std::int32_t>& order) {
-    std::vector<collective_event> out;
-    const auto add = [&](collective_kind kind, std::uint64_t bytes, dtype type, training_phase phase) {
-        out.push_back({.kind = kind,
-                       .axis = mesh_axis::data,
-                       .group_size = plan.data_parallel_size,
-                       .in_bytes = bytes,
-                       .out_bytes = bytes,
-                       .type = type,
-                       .phase = phase});
-    };
-    if (pass.buffer_bytes > 0)
-        add(collective_kind::broadcast, pass.buffer_bytes, dtype::float32, training_phase::forward);
-    for (const ddp_bucket& b : ddp_buckets_of(pass, order, plan.bucket_bytes))
-        add(collective_kind::all_reduce, b.bytes, b.type, training_phase::backward);
-    return out;
-}
 
 /// The part of a parameter that a rank of FSDP holds.
 [[nodiscard]] LLMCOST_INLINE tape_parameter fsdp_part(const tape_parameter& p, const training_schedule& plan,
@@ -212,12 +115,10 @@ private:
         return schedule().sharding == sharding_strategy::fsdp && schedule().data_parallel_size > 1;
     }
     [[nodiscard]] bool has_gradient(std::size_t parameter) const {
-        const std::vector<std::int32_t>& order = recorder_.gradient_order();
-        return std::ranges::find(order, static_cast<std::int32_t>(parameter)) != order.end();
+        return std::ranges::find(gradient_order_, static_cast<std::int32_t>(parameter)) != gradient_order_.end();
     }
     void record(const model& m, const workload& load);
     void add_optimizer_sums();
-    void add_loss_sums(const workload& load);
 
     /// The coordinate of a rank among those that shard a parameter. Experts have a mesh of their own, in which
     /// expert-parallel ranks are neighbors.
@@ -236,9 +137,10 @@ private:
     training_parallelism parallel_;
     training_plan plan_;
     recorded_training recorded_{};
-    collective_recorder recorder_{};
+    std::vector<std::int32_t> gradient_order_{};  ///< parameters, as their gradients are complete
     memory_timeline timeline_{};
     std::vector<collective_event> collectives_{};
+    std::vector<computed_part> parts_{};
     std::uint64_t padded_bytes_ = 0, buffers_bytes_ = 0;
 };
 
@@ -266,14 +168,20 @@ LLMCOST_INLINE count rank_recording::remote_attention_flops() const {
 LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load) {
     recorded_ = record_training(m, load, plan_, parallel_.context > 1);
     if (policy_) policy_->mark_parameters(recorded_.pass, is_sharded());
-    recorder_ = collective_recorder(recorded_.pass, parallel_);
-    timeline_ = replay_training(recorded_.pass, schedule(), &recorder_);
-    collectives_ = recorder_.collectives();
-    if (schedule().sharding == sharding_strategy::ddp && schedule().data_parallel_size > 1)
-        collectives_ = ddp_collectives(recorded_.pass, schedule(), recorder_.gradient_order());
-    add_clipping(collectives_, schedule(), recorder_.gradient_order().size());
+    collective_recorder recorder(recorded_.pass, schedule(), parallel_);
+    if (policy_ && policy_->has_divided_logits())
+        recorder.set_loss_sum(4 * static_cast<std::uint64_t>(load.batch) * static_cast<std::uint64_t>(load.sequence));
+    if (schedule().sharding == sharding_strategy::ddp && schedule().data_parallel_size > 1) {
+        collective_recorder first_step(recorded_.pass, schedule(), parallel_);
+        (void)replay_training(recorded_.pass, schedule(), &first_step);
+        recorder.set_buckets(ddp_buckets_of(recorded_.pass, first_step.gradient_order(), schedule().bucket_bytes));
+    }
+    timeline_ = replay_training(recorded_.pass, schedule(), &recorder);
+    collectives_ = recorder.collectives();
+    parts_ = recorder.computed_parts();
+    gradient_order_ = recorder.gradient_order();
+    add_clipping(collectives_, schedule(), gradient_order_.size());
     add_optimizer_sums();
-    add_loss_sums(load);
     const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
     for (collective_event& c : collectives_) c.module = names.of_module(c.module);
     if (is_sharded() && schedule().fsdp.wrapping == fsdp_wrapping::layers)
@@ -303,30 +211,6 @@ LLMCOST_INLINE void rank_recording::add_optimizer_sums() {
     }
 }
 
-/// Adds the all-reduces of a loss over divided logits, at the end of each forward: the maximum and the sum of each
-/// token's logits, and its loss.
-///
-/// Source: torch/distributed/tensor/parallel/loss.py, `_log_softmax`, `_nll_loss_forward`.
-LLMCOST_INLINE void rank_recording::add_loss_sums(const workload& load) {
-    if (!policy_ || !policy_->has_divided_logits()) return;
-    constexpr std::size_t num_sums = 3;
-    const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(load.batch) * static_cast<std::uint64_t>(load.sequence);
-    const std::vector<collective_event> sums(num_sums, {.kind = collective_kind::all_reduce,
-                                                        .axis = mesh_axis::tensor,
-                                                        .group_size = schedule().tensor_parallel_size,
-                                                        .in_bytes = bytes,
-                                                        .out_bytes = bytes,
-                                                        .type = dtype::float32,
-                                                        .phase = training_phase::forward});
-    std::vector<collective_event> all;
-    for (const collective_event& c : collectives_) {
-        const bool ends_forward = !all.empty() && all.back().phase == training_phase::forward;
-        if (ends_forward && c.phase != training_phase::forward) all.insert(all.end(), sums.begin(), sums.end());
-        all.push_back(c);
-    }
-    collectives_ = std::move(all);
-}
-
 LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const device_mesh& mesh) const {
     const count passes(schedule().gradient_accumulation_steps);
     const model_metrics& metrics = recorded_.run.pass_metrics;
@@ -340,7 +224,8 @@ LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const devic
         .forward_flops = (metrics.torch_flops + remote) * passes,
         .backward_flops =
             (metrics.backward_torch_flops + count(timeline_.recomputed_flops) + remote * count(5) / count(2)) * passes,
-        .collectives = collectives_};
+        .collectives = collectives_,
+        .parts = parts_};
     const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
     std::vector<tape_parameter> updated;
     for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {

@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/output_file.hpp>
 #include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -49,6 +50,7 @@
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_trace.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/category.hpp>
@@ -321,9 +323,21 @@ LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_par
                     "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
 }
 
+/// Writes the execution traces of ranks, if `--trace` asks for them. Throws: `usage` without the means to write them.
+LLMCOST_INLINE void write_rank_traces(const arguments& args, const program& io,
+                                      const std::vector<training_rank>& ranks) {
+    if (!args.has(option::trace_files)) return;
+    if (ranks.empty()) throw_usage("--trace", "requires --ranks");
+    if (io.chakra == nullptr)
+        throw_usage("--trace", "this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
+    for (const training_rank& r : ranks)
+        write_output_file(std::string(args.text(option::trace_files)) + '.' + std::to_string(r.rank) + ".et",
+                          io.chakra(training_trace_of(r)));
+}
+
 /// A training job whose ranks hold different parts of a model.
-LLMCOST_INLINE command_output run_training_job(const arguments& args, const training_parallelism& parallel,
-                                               training_response response) {
+LLMCOST_INLINE command_output run_training_job(const arguments& args, const program& io,
+                                               const training_parallelism& parallel, training_response response) {
     const model& m = response.read.subject;
     check_parallelism(parallel, m);
     check_divided_plan(args, parallel, response.plan);
@@ -337,6 +351,7 @@ LLMCOST_INLINE command_output run_training_job(const arguments& args, const trai
     if (args.has(option::ranks))
         job.training.ranks = training_ranks_of(m, job.training.load, job.training.plan, parallel,
                                                read_ranks(args, parallel.world_size()));
+    write_rank_traces(args, io, job.training.ranks);
     const auto format = static_cast<output_format>(args.choice(option::format));
     return {format == output_format::json   ? job_json(job)
             : format == output_format::text ? job_page(job)
@@ -394,7 +409,8 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     if (const training_parallelism parallel = detail::read_training_parallelism(args);
         detail::divides_model(parallel)) {
         const int precision = detail::precision_of(args, read.subject);
-        return detail::run_training_job(args, parallel, {read, load, plan, precision, adapter.label, limit, {}, {}});
+        return detail::run_training_job(args, io, parallel,
+                                        {read, load, plan, precision, adapter.label, limit, {}, {}});
     }
     detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
     if (args.has(option::device))
@@ -406,6 +422,7 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
         response.ranks =
             training_ranks_of(read.subject, load, plan, parallel, detail::read_ranks(args, parallel.world_size()));
     }
+    detail::write_rank_traces(args, io, response.ranks);
     if (limit.is_set() && !limit.fits(response.needed()) && !response.is_compiled)
         response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
     command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),
