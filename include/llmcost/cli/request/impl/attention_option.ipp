@@ -16,6 +16,7 @@ namespace llmcost::cli::detail {
 LLMCOST_INLINE bool has_fused_attention(const model& m, workload load) {
     if (m.spec->has_eager_attention_only || m.text_model_spec().has_eager_attention_only) return false;
     load.training = true;
+    load.past = 0;  // not supported in training
     load.has_dropout = false;
     try {
         load.implementation = attention_implementation::sdpa;
