@@ -63,8 +63,8 @@ TEST_CASE("a training step launches the operators that PyTorch's profiler lists,
           {"aten::_foreach_lerp_", 29},
           {"aten::_foreach_addcmul_", 29},
           {"aten::_foreach_addcdiv_", 29},
-          {"aten::_scaled_dot_product_attention", 28},
-          {"aten::_scaled_dot_product_attention_backward", 28}}},
+          {"aten::_cudnn_attention_forward", 28},
+          {"aten::_cudnn_attention_backward", 28}}},
         {"--model meta-llama/Llama-3.2-1B --batch 8 --sequence 2048",
          327.91,
          {{"aten::mm", 339},
@@ -394,6 +394,33 @@ TEST_CASE("levels --training has the phases of latency --training by module") {
                   doctest::Approx(2 * m["forward_seconds"].get<double>()).epsilon(0.2));
     CHECK(printed("levels --training --engine torch --top 2 --format csv --model Qwen/Qwen3-0.6B --device h200")
               .starts_with("module,forward_seconds,backward_seconds,optimizer_seconds,seconds\nmodel.layers.*."));
+}
+
+// rows of tests/torch/h200_steps.jsonl.gz: decode steps of 1 and 8 tokens have `index_select`, others `gather`;
+// attention in bfloat16 is that of cuDNN, in float32 the memory-efficient one
+TEST_CASE("ops --engine torch names kernels of embeddings and fused attention as PyTorch's profiler does") {
+    const auto operands_of = [](const std::string& command, const std::string& name) {
+        const json answer = json::parse(printed("ops --engine torch --logits last --format json " + command));
+        std::vector<std::string> out;
+        for (const json& row : answer["rows"])
+            if (row["operator"] == name) out.push_back(row["operands"].dump());
+        return out;
+    };
+    using rows = std::vector<std::string>;
+    const std::string qwen3 = "--model Qwen/Qwen3-0.6B --device h200 ", gpt2 = "--model openai-community/gpt2-medium ",
+                      llama = "--model meta-llama/Llama-3.2-1B --device h200 --batch 8 ";
+    CHECK(operands_of(qwen3 + "--sequence 1 --past 1023", "aten::index_select") == rows{"[[151936,1024],[1]]"});
+    CHECK(operands_of(llama + "--sequence 1 --past 2047", "aten::index_select") == rows{"[[128256,2048],[8]]"});
+    CHECK(operands_of(llama + "--sequence 3", "aten::gather") == rows{"[[128256,2048],[24,2048],[24,2048]]"});
+    CHECK(operands_of(qwen3 + "--sequence 512", "aten::gather") == rows{"[[151936,1024],[512,1024],[512,1024]]"});
+    CHECK(operands_of(qwen3 + "--sequence 1 --past 1023", "aten::_cudnn_attention_forward") ==
+          rows{"[[1,16,1,128],[1,8,1024,128],[1,8,1024,128]]"});
+    CHECK(operands_of(qwen3 + "--training --sequence 512", "aten::_cudnn_attention_backward") ==
+          rows{"[[1,16,512,128],[1,16,512,128],[1,8,512,128],[1,8,512,128],[1,16,512,128],[1,16,512,1]]"});
+    CHECK(operands_of(gpt2 + "--device h200 --precision fp32", "aten::_efficient_attention_forward").size() == 1);
+    // other GPUs prefer FlashAttention (sdp_utils.cpp, `check_prefer_cudnn_attention`)
+    CHECK(operands_of(gpt2 + "--device a100 --precision bf16", "aten::_flash_attention_forward").size() == 1);
+    CHECK(operands_of(gpt2 + "--device b200 --precision bf16", "aten::_cudnn_attention_forward").size() == 1);
 }
 
 TEST_CASE("ops --engine torch lists operators, sorted and filtered") {

@@ -69,9 +69,8 @@ std::vector<std::string> recorded_lines() {
 
 TEST_CASE("ops --engine torch has the operators, sizes and calls of PyTorch's profiler") {
     // Backward names sizes of views that the trace does not have: other orders of heads and lengths, and tokens as one
-    // or two dimensions. The profiler names the kernels of fused attention.
-    const std::set<std::string> operators_of_views{"aten::add_", "aten::copy_", "aten::fill_",
-                                                   "aten::_cudnn_attention_forward"};
+    // or two dimensions.
+    const std::set<std::string> operators_of_views{"aten::add_", "aten::copy_", "aten::fill_"};
     // adaptive pooling to the size of its input, which the trace describes as a mean
     const std::set<std::string> other_operators{"aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool2d_backward"};
     const std::string sum_of_expanded_heads = "aten::sum [[1,8,2,512,128]]";
@@ -103,5 +102,5 @@ TEST_CASE("ops --engine torch has the operators, sizes and calls of PyTorch's pr
         CHECK(microseconds > 0.84 * step.device_microseconds);
         CHECK(difference < 0.17 * microseconds);
     }
-    CHECK(num_equal > 0.94 * num_rows);
+    CHECK(num_equal > 0.95 * num_rows);
 }

@@ -165,6 +165,7 @@ LLMCOST_INLINE std::vector<torch_kernel> compiled_training_kernels(const model& 
     detail::set_operations(recorded.pass, eager.kernels);
     for (torch_kernel& k : eager.kernels)
         if (k.is_accumulation || k.phase == step_phase::optimizer) out.push_back(std::move(k));
+    detail::set_attention_backends(load.cuda_capability, out);
     return out;
 }
 
@@ -185,6 +186,7 @@ LLMCOST_INLINE std::vector<torch_kernel> compiled_forward_kernels(const model& m
     std::vector<torch_kernel> out;
     detail::add_kernels(compiled.graph, compiled.forward, pass, detail::operations_of_nodes(pass), step_phase::forward,
                         out);
+    detail::set_attention_backends(load.cuda_capability, out);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -75,11 +76,19 @@ LLMCOST_INLINE void set_profiled_operands(torch_kernel& k, const tape_node& n, c
     if (n.kind == op::copy)
         for (int i = 0; i < 2; ++i) add_operand(k, output);
     if (n.kind != op::gather || n.inputs.empty() || n.inputs.front().parameter < 0) return;
-    // Indexing.cu, `index_select_out_cuda` of rows: `gather` with an expanded index
+    // `aten::embedding` and its call of `index_select` launch no kernel themselves: Indexing.cu,
+    // `index_select_out_cuda_impl` of more than 16 rows calls `gather` with an expanded index
+    constexpr std::int64_t max_index_select_rows = 16;
     const shape rows(static_cast<std::int64_t>(operands.output.numel) / std::max<std::int64_t>(k.columns, 1),
                      k.columns);
-    k.name = "aten::gather";
     k.num_operands = 1;
+    const bool has_32_bit_offsets =
+        operands.inputs.front().numel <= static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
+    if (rows.size[0] <= max_index_select_rows && has_32_bit_offsets) {
+        k.name = "aten::index_select";
+        return add_operand(k, shape(rows.size[0]));
+    }
+    k.name = "aten::gather";
     for (int i = 0; i < 2; ++i) add_operand(k, rows);
 }
 
@@ -115,6 +124,31 @@ LLMCOST_INLINE void set_operations(const tape& pass, std::vector<torch_kernel>& 
     const std::vector<std::int32_t> operations = operations_of_nodes(pass);
     for (torch_kernel& k : kernels)
         if (k.node >= 0) k.operation = operations[static_cast<std::size_t>(k.node)];
+}
+
+LLMCOST_INLINE void set_attention_backends(std::int32_t cuda_capability, std::vector<torch_kernel>& kernels) {
+    constexpr std::int32_t hopper = 90, blackwell = 100, blackwell_ultra = 103;
+    constexpr std::int64_t max_flash_width = 256, max_cudnn_width = 128, vector_size = 8;
+    for (torch_kernel& k : kernels) {
+        const bool is_backward = k.kind == torch_kernel_kind::attention_backward;
+        if (k.kind != torch_kernel_kind::attention && !is_backward) continue;
+        const int query = is_backward ? 1 : 0;
+        const shape &q = k.operands[query], &keys = k.operands[query + 1], &values = k.operands[query + 2];
+        const auto width_of = [](const shape& s) { return s.rank > 0 ? s.size[s.rank - 1] : 0; };
+        const std::int64_t width = std::max(width_of(q), width_of(values));
+        const bool has_mask = !is_backward && k.num_operands > 3;
+        const bool prefers_cudnn =
+            cuda_capability == hopper || cuda_capability == blackwell || cuda_capability == blackwell_ultra;
+        const bool is_aligned = width_of(q) % vector_size == 0 && width_of(values) % vector_size == 0;
+        const std::int64_t max_width = cuda_capability == hopper ? max_flash_width : max_cudnn_width;
+        const bool has_one_key = keys.rank > 1 && keys.size[keys.rank - 2] == 1;
+        if (bits_of(k.type) == 16 && prefers_cudnn && is_aligned && width <= max_width && !has_one_key)
+            k.name = is_backward ? "aten::_cudnn_attention_backward" : "aten::_cudnn_attention_forward";
+        else if (bits_of(k.type) == 16 && !has_mask && width <= max_flash_width)
+            k.name = is_backward ? "aten::_flash_attention_backward" : "aten::_flash_attention_forward";
+        else
+            k.name = is_backward ? "aten::_efficient_attention_backward" : "aten::_efficient_attention_forward";
+    }
 }
 
 }  // namespace llmcost::detail
@@ -319,7 +353,14 @@ LLMCOST_INLINE void kernel_listener::add_attention_backward(std::int32_t node) {
     k.flops = node_at(node).torch_flops * 5 / 2;
     k.is_causal = operands.is_causal;
     if (!operands.inputs.empty()) detail::set_rows(k, operands.inputs.front());
-    for (const tensor& v : operands.inputs) detail::add_operand(k, detail::shape_of(v));
+    // `_cudnn_attention_backward(gradient, query, key, value, output, logsumexp)`
+    detail::add_operand(k, detail::shape_of(operands.output));
+    for (std::size_t i = 0; i < operands.inputs.size() && i < 3; ++i)
+        detail::add_operand(k, detail::shape_of(operands.inputs[i]));
+    shape sums = detail::shape_of(operands.output);
+    detail::add_operand(k, sums);
+    if (sums.rank > 0) sums.size[sums.rank - 1] = 1;
+    detail::add_operand(k, sums);
     // gradients have the layout of their operands (cudnn/MHA.cpp, `alloc_with_matching_layout`); those of contiguous
     // heads are copied before the projection's `view`
     for (const tensor& v : operands.inputs) {
@@ -575,6 +616,7 @@ LLMCOST_INLINE std::vector<torch_kernel> training_kernels(const model& m, const 
     kernel_listener listener(recorded.pass, recorded.plan.schedule);
     (void)replay_training(recorded.pass, recorded.plan.schedule, &listener);
     detail::set_operations(recorded.pass, listener.kernels);
+    detail::set_attention_backends(load.cuda_capability, listener.kernels);
     return std::move(listener.kernels);
 }
 
@@ -589,6 +631,7 @@ LLMCOST_INLINE std::vector<torch_kernel> forward_kernels(const model& m, const w
     kernel_listener listener(pass, schedule, true);
     for (std::size_t i = 0; i < pass.nodes.size(); ++i) listener.on_forward(static_cast<std::int32_t>(i), false);
     detail::set_operations(pass, listener.kernels);
+    detail::set_attention_backends(load.cuda_capability, listener.kernels);
     return std::move(listener.kernels);
 }
 

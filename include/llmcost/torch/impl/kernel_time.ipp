@@ -157,10 +157,12 @@ struct attention_sizes {
 };
 [[nodiscard]] LLMCOST_INLINE attention_sizes attention_sizes_of(const torch_kernel& k) noexcept {
     attention_sizes s;
-    if (k.operands[0].rank != 4) return s;
-    s = {k.operands[0].size[1] * k.operands[0].size[0], k.operands[0].size[2], k.operands[0].size[2],
-         k.operands[0].size[3]};
-    if (k.operands[1].rank == 4) s.keys = k.operands[1].size[2];
+    // the first operand of backward is the gradient
+    const int first = k.kind == torch_kernel_kind::attention_backward ? 1 : 0;
+    const shape &query = k.operands[first], &key = k.operands[first + 1];
+    if (query.rank != 4) return s;
+    s = {query.size[1] * query.size[0], query.size[2], query.size[2], query.size[3]};
+    if (key.rank == 4) s.keys = key.size[2];
     return s;
 }
 
