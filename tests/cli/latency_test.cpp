@@ -402,3 +402,29 @@ TEST_CASE("a vocabulary that is no multiple of 8 is padded by engines, and elsew
     CHECK(has(printed("why --config " + config_of("openai-community__gpt2")), "Pad it to 50,304"));
     CHECK_FALSE(has(printed("why " + llama), "Pad it"));
 }
+
+// torch.backends.cudnn.allow_tf32 is initially True; 8 to 128 images on an H200 reach 11 to 27 % of its peak
+// (tests/torch/h200_steps.jsonl.gz)
+TEST_CASE("float32 convolutions multiply in TF32 without an engine") {
+    const std::string resnet = "latency --model torchvision/resnet50 --batch 128 --dtype float32 --device ";
+    const json step = json::parse(printed(resnet + "h200 --format json"));
+    double seconds = 0, flops = 0;
+    for (const json& k : step["ops"]) {
+        if (k["kind"] != "gemm" || !has(k["name"].get<std::string>(), "conv")) continue;
+        CHECK(k["calibrated"] == false);
+        seconds += k["seconds"].get<double>();
+        flops += k["flops"].get<double>();
+    }
+    // the datasheet: 494.7 TFLOP/s in TF32, 66.9 in float32
+    CHECK(flops / seconds > 66.9e12);
+    CHECK(flops / seconds < 0.27 * 494.7e12);
+    // the recorded forward pass takes 17.4 ms
+    CHECK(step["seconds"].get<double>() == doctest::Approx(0.01737).epsilon(0.25));
+    const char* const assumption =
+        "Assumption: float32 convolutions multiply in TF32, as PyTorch does by default "
+        "(torch.backends.cudnn.allow_tf32)";
+    CHECK(has(printed(resnet + "h200"), assumption));
+    CHECK(has(printed(resnet + "h200 --training"), assumption));
+    CHECK(!has(printed("latency --model torchvision/resnet50 --batch 128 --dtype bfloat16 --device h200"), "TF32"));
+    CHECK(!has(printed(resnet + "v100_sxm2"), "TF32"));  // without TF32
+}

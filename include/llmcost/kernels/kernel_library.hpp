@@ -40,6 +40,8 @@ public:
     const kernel_calibration* find(const operator_shape& shape) override;
     /// Labels of the requested kernels that are not measured on this device.
     [[nodiscard]] std::set<std::string> unmeasured_kernels() const;
+    /// Whether a requested kernel has operands of this type.
+    [[nodiscard]] bool has_requested(const operand_type& operand) const;
     /// Whether no requested kernel is measured on any device.
     [[nodiscard]] bool has_no_matches() const;
     /// One warning per other software whose kernels are used.

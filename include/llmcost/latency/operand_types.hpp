@@ -88,6 +88,12 @@ inline constexpr operand_type operand_types[]{
      .unit = &device::bf16},
 };
 
+/// Convolutions of float32 tensors, whose products are in TF32. It is no type of weights.
+///
+/// Source: torch/backends/cudnn/__init__.py, `allow_tf32`, which is initially True (aten/src/ATen/Context.h).
+inline constexpr operand_type tf32_operands{
+    .name = "tf32", .aliases = {"", ""}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::tf32};
+
 /// How a prefill kernel treats the decodes of its step.
 enum class mixed_decode_kind : std::uint8_t {
     separate_kernel,  ///< decodes have a kernel of their own

@@ -72,6 +72,9 @@ namespace detail {
     const bool is_8bit = engine.has_8bit_prefill_attention && config.kv_cache_type->weight_bytes < 2 &&
                          device.*config.kv_cache_type->unit > 0;
     config.prefill_attention_type = is_8bit ? config.kv_cache_type : config.decode_attention_type;
+    // without an engine, convolutions are those of PyTorch
+    if (engine.name.empty() && config.unquantized_type()->unit == &device::fp32 && device.tf32 > 0)
+        config.convolution_type = &tf32_operands;
     config.has_static_scales = engine.has_static_scales;
     config.vocabulary_multiple = engine.vocabulary_multiple;
     config.parallel = shards;

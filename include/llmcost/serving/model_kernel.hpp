@@ -45,9 +45,10 @@ struct execution {
     const operand_type* prefill_attention_type =
         find_operand_type("bfloat16");                                 ///< in which prefill attention multiplies
     const operand_type* default_type = find_operand_type("bfloat16");  ///< of everything else in a quantized model
-    string_ref routing_distribution = "power_law_1.2";                 ///< distribution of tokens over experts
-    bool has_static_scales = false;  ///< an fp8 checkpoint contains the activation scales
-    bool is_decode_step = false;     ///< new tokens after cached ones are a decode step: one token, plus draft tokens
+    const operand_type* convolution_type = nullptr;     ///< of convolutions; null: that of unquantized parts
+    string_ref routing_distribution = "power_law_1.2";  ///< distribution of tokens over experts
+    bool has_static_scales = false;                     ///< an fp8 checkpoint contains the activation scales
+    bool is_decode_step = false;  ///< new tokens after cached ones are a decode step: one token, plus draft tokens
     mixed_decode_kind mixed_decode_mode =
         mixed_decode_kind::separate_kernel;  ///< how a prefill kernel of the step treats decodes
     std::int64_t vocabulary_multiple =
@@ -60,6 +61,10 @@ struct execution {
     sglang_options sglang_vision{};                   ///< `vision_layers`, `vision_hidden_size`
     expert_weight_format stored_expert_format = expert_weight_format::unquantized;  ///< of the routed experts in it
 
+    /// The type of convolutions, which are never quantized.
+    [[nodiscard]] constexpr const operand_type* convolution_operands() const noexcept {
+        return convolution_type != nullptr ? convolution_type : unquantized_type();
+    }
     /// The type of parts that are never quantized: head, routers, and operations between products.
     [[nodiscard]] constexpr const operand_type* unquantized_type() const noexcept {
         return linear_type->weight_bytes < linear_type->activation_bytes ? default_type : linear_type;

@@ -215,6 +215,9 @@ void require_autoregressive(const model& m);
 /// The warning about a changed element type: the engines run float32 checkpoints in 16 bits. Empty: no change.
 std::string dtype_warning_of(const model& m, const execution& execution, const device& device);
 
+/// A line with the assumption of convolutions in TF32; empty if there are none.
+std::string tf32_note(const deployment& p);
+
 /// A line with the kernels without measurements on the device; empty if all were measured.
 std::string measurement_note(const deployment& p);
 void write_unmeasured(json_writer& json, const deployment& p);

@@ -44,7 +44,7 @@ LLMCOST_INLINE const kernel_calibration* kernel_library::find(const operator_sha
     std::copy_n(shape.layer_shape(), shape.type->num_layer_shape_sizes, query.layer_shape.begin());
     std::string key = key_of(shape);
     if (const auto known = requested_kernels_.find(key); known != requested_kernels_.end()) return known->second.kernel;
-    if (shape.work().uses_network) {  // independent of the device
+    if (shape.work().uses_network || shape.operand == &tf32_operands) {  // independent of the device, or without tables
         requested_kernels_.emplace(std::move(key),
                                    requested_kernel{shape.type, shape.operand, std::string(shape.variant), nullptr});
         return nullptr;
@@ -81,6 +81,11 @@ LLMCOST_INLINE std::set<std::string> kernel_library::unmeasured_kernels() const 
         if (request.kernel == nullptr || request.kernel->is_fallback_device)
             labels.insert(kernel_label(*request.family, *request.operand, request.variant));
     return labels;
+}
+
+LLMCOST_INLINE bool kernel_library::has_requested(const operand_type& operand) const {
+    return std::any_of(requested_kernels_.begin(), requested_kernels_.end(),
+                       [&](const auto& known) { return known.second.operand == &operand; });
 }
 
 LLMCOST_INLINE bool kernel_library::has_no_matches() const {

@@ -63,7 +63,10 @@ LLMCOST_INLINE void eager_listener::add_gemm_kernel(const operation& o) {
     const auto k = static_cast<std::int64_t>((o.work / count(o.output.numel)).to_64());
     if (const tensor* weight = weight_of(o)) {
         const std::int64_t n = static_cast<std::int64_t>(weight->numel) / k;
-        emit(path_, "gemm", {results / n, n, k}, execution_.linear_type);
+        const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
+        emit(
+            path_, "gemm", {results / n, n, k},
+            convolves && execution_.convolution_type != nullptr ? execution_.convolution_type : execution_.linear_type);
     } else {
         const std::int64_t n = o.output.dim(-1), m = o.output.rank > 1 ? o.output.dim(-2) : 1;
         emit(path_, "batched_gemm", {results / (m * n), m, n, k}, execution_.unquantized_type());

@@ -93,10 +93,13 @@ LLMCOST_INLINE void fused_listener::product(const operation& o, const tensor& we
     end_fusion_group();  // operations after a merged product follow the kernel into which it was merged
     if (!products_.empty() && products_.back().parent != parent) products_.clear();
     const role module_role = open_.empty() ? role::none : open_.back().info.module_role;
-    const bool is_unquantized = module_role == role::head || module_role == role::router || convolves;
+    const bool is_unquantized = module_role == role::head || module_role == role::router;
     products_.push_back({parent, read.storage_id, out_.size()});
     const std::int64_t padded = module_role == role::head ? padded_vocabulary(n) : n;
-    emit(path_, "gemm", {m, padded, k}, is_unquantized ? execution_.unquantized_type() : execution_.linear_type);
+    emit(path_, "gemm", {m, padded, k},
+         convolves        ? execution_.convolution_operands()
+         : is_unquantized ? execution_.unquantized_type()
+                          : execution_.linear_type);
 }
 
 LLMCOST_INLINE void fused_listener::attention(const fused_kernel& p) {

@@ -301,6 +301,7 @@ LLMCOST_INLINE std::string latency_text(const deployment& p, const latency_respo
     out += faster_step_lines(response.faster);
     if (step.calibrated < step.kernels.size())
         out += "* Not measured on this device (estimated from another device or the datasheet)\n";
+    out += tf32_note(p);
     out += p.execution.launch != launch_mode::cuda_graph
                ? formatted("Method: kernels launched one by one; %.0f launches, host time %.3g ms\n",
                            step.done.launches, 1e3 * step.host_seconds)
@@ -409,7 +410,7 @@ LLMCOST_INLINE std::string training_text(const deployment& p, const workload& lo
            in_bytes(count(t.memory.saved)) + " saved for backward\n\n";
     out += response.torch ? torch_operator_table(*response.torch) + '\n' + faster_step_lines(response.faster) +
                                 torch_method_line(*response.torch)
-                          : faster_step_lines(response.faster) + measurement_note(p);
+                          : faster_step_lines(response.faster) + measurement_note(p) + tf32_note(p);
     return out + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
 }
 

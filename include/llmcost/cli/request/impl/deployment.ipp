@@ -176,6 +176,12 @@ LLMCOST_INLINE std::string dtype_warning_of(const model& m, const execution& exe
            " (see --dtype)";
 }
 
+LLMCOST_INLINE std::string tf32_note(const deployment& p) {
+    if (!p.kernels->has_requested(tf32_operands)) return {};
+    return "Assumption: float32 convolutions multiply in TF32, as PyTorch does by default "
+           "(torch.backends.cudnn.allow_tf32)\n";
+}
+
 LLMCOST_INLINE std::string measurement_note(const deployment& p) {
     if (p.kernels->has_no_matches())
         return "Not measured: all kernels (estimated from the datasheet; see --calibration)\n";
