@@ -11,7 +11,8 @@ docs/accuracy-comparison.md has the figures of .ci/published_errors.csv next to 
 measurements (docs/latency.md) are not in the repository. FOLDER has:
 
     kernels/                  all tables of kernels, unpacked
-    serving/runs.csv, configs/, traces/    measured serving runs, the configurations of their models, runs of requests
+    serving/runs.csv, configs/, traces/    measured serving runs, the configurations of their models, and runs of requests
+                              (traces/measured/, unpacked)
 """
 
 import argparse
@@ -145,10 +146,11 @@ def fitted_pages(build: pathlib.Path, tables: pathlib.Path) -> dict:
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         kernels = expand(tables / "kernels", KERNEL_TABLES) + expand(H200, H200_TABLES)
-        subprocess.run([build / "bench/fit_kernels", work / "calibrations", work / "accuracy.md", SOURCE, "Apache-2.0", *kernels], check=True)
+        subprocess.run([build / "bench/fit_kernels", work / "calibrations", work / "accuracy.md", SOURCE, "Apache-2.0", *kernels],
+                       check=True, stdout=subprocess.DEVNULL)
         serving = tables / "serving"
         subprocess.run([build / "bench/fit_engines", work / "accuracy-serving.md", serving / "configs", ROOT / "configs/calibrations",
-                        SOURCE, serving / "runs.csv", serving / "traces"], check=True)
+                        SOURCE, serving / "runs.csv", serving / "traces"], check=True, stdout=subprocess.DEVNULL)
         return {name: (work / name).read_text(encoding="utf-8") for name in ("accuracy.md", "accuracy-serving.md")}
 
 
