@@ -17,7 +17,9 @@ namespace llmcost::cli {
 namespace detail {
 
 std::vector<std::string_view> optimizer_names(const program&);
-inline std::vector<std::string_view> recompute_names(const program&) { return {"none", "selective", "full"}; }
+inline std::vector<std::string_view> recompute_names(const program&) {
+    return {"none", "selective", "operators", "full"};
+}
 
 }  // namespace detail
 
@@ -47,8 +49,8 @@ inline constexpr option_spec recompute{
     .value = "TYPE",
     .type = value_type::text,
     .help =
-        "activation checkpointing: none, selective (attention only), full, or full:N "
-        "(first N layers) (default none)",
+        "activation checkpointing: none, selective (attention only), operators (layers, but not attention and "
+        "every second matrix product), full, or full:N (first N layers) (default none)",
     .completions = detail::recompute_names};
 inline constexpr option_spec steps{.name = "--steps",
                                    .value = "N",

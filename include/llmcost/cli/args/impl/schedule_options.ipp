@@ -55,13 +55,16 @@ LLMCOST_INLINE void read_recompute(std::string_view text, training_schedule& ste
     if (text == "none" || text.empty()) return;
     if (text == "selective") {
         step.recompute = recompute_mode::selective;
+    } else if (text == "operators") {
+        step.recompute = recompute_mode::full;
+        step.saves_operators = true;
     } else if (text == full || text.starts_with("full:")) {
         step.recompute = recompute_mode::full;
         if (text != full)
             step.num_recomputed_layers =
                 static_cast<std::int32_t>(parse_integer(option_name, text.substr(5), 1, 100'000));
     } else {
-        throw_usage(option_name, "expected none, selective, full or full:N; found " + quote(text));
+        throw_usage(option_name, "expected none, selective, operators, full or full:N; found " + quote(text));
     }
 }
 
