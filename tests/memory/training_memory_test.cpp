@@ -135,9 +135,8 @@ TEST_CASE("ranks of expert parallelism need the memory that Megatron-LM was meas
     }
 }
 
-// arXiv 2205.05198, equation 4 without attention scores and dropout masks: a layer of a llama saves, per token and
-// element of the hidden size, 2 bytes for: both norms' inputs and outputs, queries, keys, values, context, and three
-// times the inner size
+// arXiv 2205.05198, equation 4, without attention scores and dropout masks. Per token, a layer of a llama saves 2 bytes
+// for each element of: inputs and outputs of both norms, queries, keys, values, context, three inner features.
 TEST_CASE("a layer of Megatron-Core saves the inputs of its fused kernels") {
     const std::int64_t sequence = 512, width = 8192, inner = 28672, groups = 8, heads = 64, size = 128;
     const training_job_memory two =

@@ -48,8 +48,8 @@ struct megatron_options {
 ///   transformer_engine/pytorch/attention/dot_product_attention/backends.py, `FusedAttnFunc.forward`. If context
 ///   parallelism exchanges heads, the saved output is that before the exchange. Source: context_parallel.py,
 ///   `AttnFuncWithCPAndQKVOA2A.forward`.
-/// - routed experts: tokens are copied to the ranks of their experts; saves indices of tokens, the input of the first
-///   product, its output, and the input of the second one, which includes the router's probabilities. Tokens are evenly
+/// - routed experts: tokens are copied to the ranks of their experts. Saves indices of tokens, the input of the first
+///   product, its output, the router's probabilities, and the input of the second product. Tokens are evenly
 ///   distributed. Source: megatron/core/transformer/moe/token_dispatcher.py, `MoEAlltoAllTokenDispatcher`;
 ///   moe_utils.py, `permute`, `unpermute`; experts.py, `TEGroupedMLP.forward`.
 /// - cross-entropy: `vocabulary_loss`.

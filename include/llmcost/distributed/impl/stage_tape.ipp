@@ -166,8 +166,10 @@ private:
     [[nodiscard]] bool is_argument(const tape_edge& e) const {
         return e.tensor >= 0 && !e.requires_grad && tensor_of(e.tensor).requires_grad;
     }
-    /// Whether a stage does not receive an input of a node: an argument of a module that began in an earlier stage, or
-    /// a tensor with a gradient of which a repeated node needs the sizes only.
+    /// Whether a stage does not receive an input of a node.
+    ///
+    /// This applies to arguments of modules that began in an earlier stage. It also applies to tensors with a gradient
+    /// of which a repeated node needs the sizes only.
     [[nodiscard]] bool is_unavailable(std::int32_t i, const tape_edge& e) const {
         const bool is_elsewhere = e.tensor >= 0 && !is_produced(e.tensor) && tensor_of(e.tensor).producer >= 0;
         return is_elsewhere && (is_repeated(i) || is_argument(e));

@@ -167,20 +167,21 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
                                                       const megatron_settings& settings) {
     const bool is_megatron = parallel.rules == split_rules::megatron;
     load.sequence = (load.sequence + parallel.context - 1) / parallel.context;
-    model whole = m;
+    model padded = m;
     const std::int32_t capability = load.cuda_capability > 0 ? load.cuda_capability : 90;
     if (is_megatron) {
-        whole.config.vocab_size = padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
+        padded.config.vocab_size =
+            padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
         load.implementation = attention_implementation::sdpa;
         load.uses_cpu_kernels = load.has_training_cache = false;
         load.cuda_capability = capability;
         plan.loss = training_loss::labels;
     }
     std::optional<tensor_parallel_policy> policy;
-    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(whole) != nullptr)
-        plan.parallel_policy = &policy.emplace(whole, parallel, 0);
-    recorded_training recorded = policy ? record_training(policy->shard(whole), load, plan, true)
-                                        : detail::record_rank(whole, load, plan, parallel.tensor);
+    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(padded) != nullptr)
+        plan.parallel_policy = &policy.emplace(padded, parallel, 0);
+    recorded_training recorded = policy ? record_training(policy->shard(padded), load, plan, true)
+                                        : detail::record_rank(padded, load, plan, parallel.tensor);
     training_schedule schedule = recorded.plan.schedule;
     tape pass;
     if (is_megatron) {
@@ -194,7 +195,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         options.recomputes_norms = settings.recomputes_norms;
         options.recomputes_activations = settings.recomputes_activations;
         const recorded_training undivided =
-            options.has_sequence_parallel ? detail::record_rank(whole, load, plan, 1) : recorded_training{};
+            options.has_sequence_parallel ? detail::record_rank(padded, load, plan, 1) : recorded_training{};
         pass = megatron_tape_of(recorded.pass, undivided.pass, options);
         schedule.data_parallel_size = 1;
         schedule.cuda_capability = 0;  // bytes of tensors
@@ -205,7 +206,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
     } else {
         pass = std::move(recorded.pass);
         if (parallel.has_sequence_parallel && parallel.tensor > 1 && !policy)
-            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(whole, load, plan, 1).pass),
+            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),
                             parallel.tensor);
         detail::set_fsdp_of_job(schedule, parallel);
     }

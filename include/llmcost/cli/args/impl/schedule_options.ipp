@@ -11,7 +11,6 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
-#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/text/messages.hpp>
