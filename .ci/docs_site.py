@@ -4,9 +4,11 @@
 """Builds the documentation site from docs/ with MkDocs and the theme Material.
 
     pip install mkdocs-material
-    python3 .ci/docs_site.py SITE      # writes SITE/VERSION/ and SITE/versions.json
+    python3 .ci/docs_site.py SITE --page build-web/index.html
 
-The navigation is that of docs/README.md. Files of the repository that pages link to are part of the site, below files/.
+Writes SITE/VERSION/, SITE/versions.json, SITE/index.html, which opens the newest version, and, with --page, the web page
+with its measurements in SITE/page/. Other versions in SITE stay. The navigation is that of docs/README.md. Files of the
+repository that pages link to are part of the site, below files/.
 """
 
 import argparse
@@ -41,6 +43,13 @@ extra:
 markdown_extensions: [tables, admonition, attr_list, {toc: {permalink: true}}, pymdownx.highlight, pymdownx.superfences]
 plugins: [search]
 validation: {links: {anchors: warn}}
+"""
+START = """\
+<!DOCTYPE html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url={0}/index.html">
+<title>llmcost</title>
+<a href="{0}/index.html">llmcost {0}</a>
 """
 
 
@@ -98,6 +107,7 @@ def navigation() -> list:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("site", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path, help="the built web page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
@@ -111,9 +121,16 @@ def main() -> int:
         command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", work / "mkdocs.yml", "-d", output]
         status = subprocess.run(command).returncode
     if status == 0:
-        versions = sorted((path.name for path in options.site.iterdir() if path.is_dir()), reverse=True)
+        names = [path.name for path in options.site.iterdir() if re.fullmatch(r"[0-9.]+", path.name)]
+        versions = sorted(names, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
         listed = [{"version": name, "title": name, "aliases": ["latest"] if i == 0 else []} for i, name in enumerate(versions)]
         (options.site / "versions.json").write_text(json.dumps(listed) + "\n", encoding="utf-8")
+        (options.site / "index.html").write_text(START.format(versions[0]), encoding="utf-8")
+        (options.site / ".nojekyll").touch()
+        if options.page:
+            (options.site / "page").mkdir(exist_ok=True)
+            for name in ("index.html", "measurements.js"):
+                shutil.copyfile(options.page.with_name(name), options.site / "page" / name)
     return status
 
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -189,9 +190,30 @@ TEST_CASE("latency names the changes that make a training step of PyTorch faster
     CHECK(time_with("--attention-implementation sdpa") == sdpa);
     // the three products of the head take 10.4 of 67.8 ms
     CHECK(time_with("--set vocab_size=50304") < 0.9 * gpt2["seconds"].get<double>());
-    const json small = step_json("--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128");
-    CHECK(small["faster"][0]["change"] == "CUDA graph (--execution graph)");
-    CHECK(small["faster"][0]["seconds"] == small["device_seconds"]);
+    const std::string qwen3 = "--training --device h200 --model Qwen/Qwen3-0.6B --sequence 128";
+    const json small = step_json(qwen3);
+    const auto change_of = [](const json& step, std::string_view name) {
+        for (const json& f : step["faster"])
+            if (f["change"] == std::string(name)) return f;
+        return json{};
+    };
+    CHECK(change_of(small, "CUDA graph (--execution graph)")["seconds"] == small["device_seconds"]);
+    // the compiled step that latency reports, with its interval
+    for (const char* execution : {"compile", "reduce-overhead"}) {
+        CAPTURE(execution);
+        const json change = change_of(small, "torch.compile (--execution " + std::string(execution) + ")"),
+                   compiled = step_json(qwen3 + " --execution " + execution);
+        for (const char* name : {"seconds", "lower", "upper"}) CHECK(change[name] == compiled[name]);
+        CHECK(change["relative_time"].get<double>() < 1);
+        CHECK(compiled.at("faster").empty());
+    }
+    CHECK(small["faster"][0]["change"] == "torch.compile (--execution reduce-overhead)");
+    // without kernels of the host, only the graph of compiled kernels is faster
+    const json graph = step_json(qwen3 + " --execution graph");
+    CHECK(change_of(graph, "torch.compile (--execution compile)").is_null());
+    CHECK(change_of(graph, "torch.compile (--execution reduce-overhead)")["relative_time"].get<double>() < 1);
+    // activation checkpointing cannot be compiled
+    CHECK(!has(step_json(qwen3 + " --recompute full")["faster"].dump(), "torch.compile"));
 }
 
 TEST_CASE("gradient accumulation and recomputation repeat kernels") {
@@ -288,6 +310,92 @@ TEST_CASE("ops, levels, graph, report and compare have the time of latency --eng
     }
 }
 
+TEST_CASE("graph --format chrome has the kernels of a step of PyTorch and their launches by the host") {
+    const std::string model = " --model openai-community/gpt2 --sequence 64 --device h200 --engine torch ";
+    const std::pair<const char*, const char*> steps[]{{"", "latency --logits all"},
+                                                      {" --backward", "latency --training"}};
+    for (const auto& [backward, latency_command] : steps)
+        for (const char* execution : {"eager", "graph", "compile"}) {
+            const std::string command(latency_command);
+            CAPTURE(command);
+            CAPTURE(execution);
+            const std::string engine = model + "--execution " + execution;
+            const json trace = json::parse(printed("graph --format chrome" + engine + backward)),
+                       step = json::parse(printed(command + engine + " --format json"));
+            double end[3]{}, sums[3]{};
+            std::size_t num_kernels = 0;
+            std::set<std::string> rows, phases, names;
+            std::vector<double> issue_ends;
+            for (const json& e : trace["traceEvents"]) {
+                if (e["ph"] == "M") {
+                    if (e["name"] == "thread_name") rows.insert(e["args"]["name"].get<std::string>());
+                    continue;
+                }
+                CHECK(e["ph"] == "X");
+                const auto row = e["tid"].get<std::size_t>();
+                const double begins = e["ts"], event_duration = e["dur"];
+                REQUIRE(row <= 2);
+                CHECK(begins >= end[row] - 1e-6);  // one after the other
+                end[row] = begins + event_duration;
+                sums[row] += event_duration;
+                if (row == 2) {
+                    issue_ends.push_back(end[row]);
+                    continue;
+                }
+                if (!issue_ends.empty()) CHECK(begins >= issue_ends[num_kernels] - 1e-6);  // after its launch
+                phases.insert(e["cat"].get<std::string>());
+                names.insert(e["name"].get<std::string>());
+                ++num_kernels;
+            }
+            CHECK(static_cast<double>(num_kernels) == step["launches"].get<double>());
+            CHECK(sums[1] == doctest::Approx(1e6 * step["device_seconds"].get<double>()).epsilon(1e-6));
+            CHECK(sums[2] == doctest::Approx(1e6 * step["host_seconds"].get<double>()).epsilon(1e-6));
+            CHECK(end[1] >= 1e6 * step["seconds"].get<double>() * 0.999999);
+            const bool has_host = std::string(execution) != "graph";
+            CHECK(rows == (has_host ? std::set<std::string>{"kernels", "host"} : std::set<std::string>{"kernels"}));
+            CHECK(phases == (*backward == 0 ? std::set<std::string>{"forward"}
+                                            : std::set<std::string>{"forward", "backward", "optimizer"}));
+            for (const json& k : step["kernels"]) CHECK(names.contains(k["operator"].get<std::string>()));
+        }
+    const std::string trace = printed("graph --format chrome" + model);
+    CHECK(has(trace, "\"module\": \"transformer.h.0.attn.c_attn\""));
+    CHECK(has(trace, "\"operands\": \"[2304] [64, 768] [768, 2304]\""));
+}
+
+TEST_CASE("levels --training has the phases of latency --training by module") {
+    const std::string model = " --model Qwen/Qwen3-0.6B --sequence 256 --device h200 --format json";
+    for (const char* engine : {"", " --engine vllm", " --engine torch", " --engine torch --execution compile",
+                               " --engine torch --recompute full --optimizer sgd"}) {
+        CAPTURE(engine);
+        const json latency = json::parse(printed("latency --training" + model + engine)),
+                   levels = json::parse(printed("levels --training" + model + engine));
+        for (const char* name : {"seconds", "lower", "upper", "optimizer_name"}) CHECK(levels[name] == latency[name]);
+        std::map<std::string, double> sums;
+        std::map<std::string, int> rows;
+        for (const json& m : levels["modules"]) {
+            ++rows[m["name"].get<std::string>()];
+            for (const auto& [name, value] : m.items())
+                if (value.is_number()) sums[name] += value.get<double>();
+        }
+        for (const char* phase : {"forward", "backward", "optimizer"})
+            CHECK(sums[std::string(phase) + "_seconds"] ==
+                  doctest::Approx(latency[phase]["seconds"].get<double>()).epsilon(1e-9));
+        if (latency.contains("device_seconds"))
+            CHECK(sums["seconds"] == doctest::Approx(latency["device_seconds"].get<double>()).epsilon(1e-9));
+        for (const auto& [name, number] : rows) CHECK(number == 1);
+        for (const char* name : {"model.layers.*.mlp.down_proj", "lm_head", "loss", "(optimizer)"})
+            CHECK(rows.contains(name));
+    }
+    // a product has two in backward
+    const json levels = json::parse(printed("levels --training --engine torch" + model));
+    for (const json& m : levels["modules"])
+        if (m["name"] == "model.layers.*.self_attn.o_proj")
+            CHECK(m["backward_seconds"].get<double>() ==
+                  doctest::Approx(2 * m["forward_seconds"].get<double>()).epsilon(0.2));
+    CHECK(printed("levels --training --engine torch --top 2 --format csv --model Qwen/Qwen3-0.6B --device h200")
+              .starts_with("module,forward_seconds,backward_seconds,optimizer_seconds,seconds\nmodel.layers.*."));
+}
+
 TEST_CASE("ops --engine torch lists operators, sorted and filtered") {
     const std::string pass = " --model openai-community/gpt2 --sequence 64 --device h200 --engine torch";
     const json rows = json::parse(printed("ops --sort time --format json" + pass))["rows"];
@@ -317,6 +425,9 @@ TEST_CASE("options of torch require it, and torch rejects options that it does n
         {"report --host h200 --device h200", "--host: requires --engine torch"},
         {"ops --training --device h200", "--training: requires --engine torch"},
         {"ops --optimizer sgd --device h200 --engine torch", "--optimizer: requires --training"},
+        {"levels --optimizer sgd --device h200 --engine torch", "--optimizer: requires --training"},
+        {"levels --training --past 8 --device h200 --engine torch", "--past: cannot be combined with --training"},
+        {"levels --training --host h200 --device h200", "--host: requires --engine torch"},
         {"ops --backward --device h200 --engine torch", "--backward: cannot be combined with --engine torch"},
         {"ops --expand --device h200 --engine torch", "--expand: not supported with --engine torch"},
         {"ops --sort params --device h200 --engine torch", "--sort: expected name, flops, bytes, intensity or time"},
@@ -324,7 +435,9 @@ TEST_CASE("options of torch require it, and torch rejects options that it does n
          "--activation-dtype: cannot be combined with --engine torch"},
         {"ops --filter nothing --device h200 --engine torch", "--filter: no operator contains 'nothing'"},
         {"graph --split 2 --device h200 --engine torch", "--split: cannot be combined with --engine torch"},
-        {"graph --format chrome --device h200 --engine torch", "--format: chrome and chakra are not supported"},
+        {"graph --format chakra --out x --device h200 --engine torch", "--format: chakra is not supported"},
+        {"graph --tp 2 --device h200 --engine torch", "--tp: cannot be combined with --engine torch"},
+        {"graph --format chrome --cuts --device h200 --engine torch", "--cuts: cannot be combined with a timeline"},
     };
     for (const auto& e : errors) {
         CAPTURE(e.first);

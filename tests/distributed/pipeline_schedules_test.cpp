@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <llmcost/distributed/activation_lifetimes.hpp>
@@ -52,8 +53,9 @@ std::string recorded_text(const pipeline_schedule& schedule, const ranked_action
     return text + "\nalive " + std::to_string(alive[r]) + '\n';
 }
 
-std::string recorded_text(const pipeline_schedule& schedule) {
-    const ranked_actions order = pytorch_pipeline_order(schedule), comms = add_communication(schedule);
+std::string recorded_text(const pipeline_schedule& schedule,
+                          const llmcost::distributed::communication_options& options = {}) {
+    const ranked_actions order = pytorch_pipeline_order(schedule), comms = add_communication(schedule, options);
     const std::vector<int> alive = peak_activations(schedule).ranks;
     std::string text;
     for (int rank = 0; rank < schedule.ranks; ++rank) text += recorded_text(schedule, order, comms, alive, rank);
@@ -80,18 +82,18 @@ std::vector<schedule_recording> read_recordings(const std::string& type) {
     std::vector<schedule_recording> found;
     bool is_inside = false;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string first, name;
-        words >> first;
+        fields >> first;
         if (first == type) {
             schedule_recording r;
-            words >> name >> r.ranks >> r.stages;
-            if (type == "table") words >> r.microbatches;
+            fields >> name >> r.ranks >> r.stages;
+            if (type == "table") fields >> r.microbatches;
             r.kind = llmcost::distributed::parse_schedule_name(name);
-            if (type == "hashes") std::getline(words, r.text);
+            if (type != "table") std::getline(fields, r.text);
             found.push_back(r);
             is_inside = type == "table";
-        } else if (line.empty() || first == "table" || first == "hashes" || first == "time") {
+        } else if (line.empty() || first == "table" || first == "hashes" || first == "deferred" || first == "time") {
             is_inside = false;
         } else if (is_inside) {
             found.back().text += line + '\n';
@@ -135,25 +137,30 @@ TEST_CASE("complete tables of PyTorch") {
 }
 
 TEST_CASE("hashes of the tables of PyTorch for many sizes, and the sizes that PyTorch refuses") {
-    std::size_t compared = 0, refused = 0;
-    for (const schedule_recording& line : read_recordings("hashes")) {
-        std::istringstream words(line.text);
-        int microbatches = 0;
-        for (std::string expected; words >> expected;) {
-            ++microbatches;
-            INFO(size_text(line.kind, line.ranks, line.stages, microbatches));
-            std::string found = "refused";
-            try {
-                found =
-                    fnv_hash(recorded_text(make_pipeline_schedule(line.kind, line.ranks, line.stages, microbatches)));
-            } catch (const llmcost::error&) {
+    const auto compare = [](const std::string& type, const llmcost::distributed::communication_options& options) {
+        std::size_t compared = 0, refused = 0;
+        for (const schedule_recording& line : read_recordings(type)) {
+            std::istringstream fields(line.text);
+            int microbatches = 0;
+            for (std::string expected; fields >> expected;) {
+                ++microbatches;
+                INFO(type, ": ", size_text(line.kind, line.ranks, line.stages, microbatches));
+                std::string found = "refused";
+                try {
+                    found = fnv_hash(recorded_text(
+                        make_pipeline_schedule(line.kind, line.ranks, line.stages, microbatches), options));
+                } catch (const llmcost::error&) {
+                }
+                CHECK(found == expected);
+                ++(expected == "refused" ? refused : compared);
             }
-            CHECK(found == expected);
-            ++(expected == "refused" ? refused : compared);
         }
-    }
-    CHECK(compared > 3000);
-    CHECK(refused > 500);
+        return std::pair(compared, refused);
+    };
+    CHECK(compare("hashes", {}) == std::pair<std::size_t, std::size_t>(3260, 836));
+    const auto deferred =
+        compare("deferred", {.max_active_stages = 2, .defer_reduce_gradient_wait = true, .defer_receives = true});
+    CHECK(deferred.first > 1000);
 }
 
 TEST_CASE("each stage computes each microbatch once, forward before backward") {

@@ -62,11 +62,11 @@ TEST_CASE("the step time is the longest path of PyTorch's table") {
     std::ifstream in(LLMCOST_TEST_DIR "/distributed/pipeline_schedules.txt");
     std::size_t compared = 0;
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
+        std::istringstream fields(line);
         std::string type, name;
         int ranks = 0, stages = 0, microbatches = 0;
         double step = 0;
-        words >> type >> name >> ranks >> stages >> microbatches >> step;
+        fields >> type >> name >> ranks >> stages >> microbatches >> step;
         if (type != "time") continue;
         INFO(line);
         const auto schedule =
@@ -132,6 +132,9 @@ TEST_CASE("no schedule deadlocks, and communication without time changes nothing
                 if (kind != kinds::one_forward_one_backward)
                     CHECK(plain.step_seconds == with_communication.step_seconds);
                 CHECK(with_communication.ranks[0].size() == order[0].size());
+                const auto deferred =
+                    add_communication(schedule, {.defer_reduce_gradient_wait = true, .defer_receives = true});
+                CHECK(simulate(schedule, deferred, d).step_seconds >= plain.step_seconds);
                 ++executed;
             }
     CHECK(executed > 250);
@@ -216,6 +219,35 @@ TEST_CASE("transfers, gathers and reductions of an order with communication") {
     CHECK(gathered.ranks[0][1].end_seconds == 36);
     CHECK(gathered.ranks[0][2].end_seconds == 41);
     CHECK(gathered.step_seconds == 36 + 10 + 10 + 60);
+}
+
+TEST_CASE("transfers delay 1F1B by a constant time per microbatch, and schedules with more warmup only once") {
+    const double transfer = 0.5 + 0.25;
+    const auto delay = [&](kinds kind, int ranks, int microbatches, bool has_communication) {
+        const auto schedule = make_pipeline_schedule(kind, ranks, stages_of(kind), microbatches);
+        schedule_durations d{.forward = {10}, .backward_input = {10}, .backward_weight = {10}};
+        const double without_transfers = simulate(schedule, d).step_seconds;
+        d.forward_transfer_seconds = 0.5, d.backward_transfer_seconds = 0.25;
+        const auto timeline =
+            has_communication ? simulate(schedule, add_communication(schedule), d) : simulate(schedule, d);
+        return timeline.step_seconds - without_transfers;
+    };
+    for (const int ranks : {2, 4, 8}) {
+        const auto per_microbatch = [&](kinds kind, bool has_communication) {
+            return (delay(kind, ranks, ranks * 8, has_communication) -
+                    delay(kind, ranks, ranks * 4, has_communication)) /
+                   (ranks * 4);
+        };
+        CHECK(per_microbatch(kinds::one_forward_one_backward, false) ==
+              doctest::Approx(transfer * (ranks - 1) / ranks));
+        // an exchange with each neighbor, whose two transfers are simultaneous: the longer one takes 0.5
+        CHECK(per_microbatch(kinds::one_forward_one_backward, true) == doctest::Approx(ranks == 2 ? 0.5 : 2 * 0.5));
+        CHECK(per_microbatch(kinds::gpipe, true) == doctest::Approx(transfer));
+        CHECK(per_microbatch(kinds::gpipe, false) == doctest::Approx(0));
+        for (const kinds kind : {kinds::interleaved, kinds::zb_h1, kinds::zbv})
+            for (const bool has_communication : {false, true})
+                CHECK(per_microbatch(kind, has_communication) == doctest::Approx(0));
+    }
 }
 
 TEST_CASE("a deadlock names the actions that wait") {

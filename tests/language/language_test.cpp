@@ -7,8 +7,6 @@
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -16,32 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "sources.hpp"
+
 // The language of the code and of the pages: docs/contributing.md, section "Vocabulary".
 namespace {
 
-const std::filesystem::path top = std::filesystem::path(LLMCOST_TEST_DIR).parent_path();
-
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-bool is_code(const std::filesystem::path& path) {
-    const std::string extension = path.extension().string();
-    return extension == ".hpp" || extension == ".ipp" || extension == ".cpp" || extension == ".cu" ||
-           extension == ".cuh";
-}
-
-std::vector<std::filesystem::path> code_files(const std::vector<std::string>& folders) {
-    std::vector<std::filesystem::path> files;
-    for (const std::string& folder : folders)
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(top / folder))
-            if (entry.is_regular_file() && is_code(entry.path())) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+using namespace sources;
 
 struct located {
     std::size_t line = 0;
@@ -54,20 +32,6 @@ struct source_parts {
     std::vector<located> identifiers{};
     std::vector<located> comments{};  ///< consecutive comment lines are one entry
 };
-
-/// Skips a string or character literal that begins at `i`. Returns the position after it.
-std::size_t after_literal(const std::string& code, std::size_t i) {
-    if (code[i] == '"' && i > 0 && code[i - 1] == 'R') {
-        const std::size_t open = code.find('(', i);
-        const std::string close = ')' + code.substr(i + 1, open - i - 1) + '"';
-        const std::size_t end = code.find(close, open);
-        return end == std::string::npos ? code.size() : end + close.size();
-    }
-    const char quote = code[i];
-    for (++i; i < code.size() && code[i] != quote && code[i] != '\n'; ++i)
-        if (code[i] == '\\') ++i;
-    return i + 1;
-}
 
 source_parts parts_of(const std::string& code) {
     source_parts parts;

@@ -23,6 +23,8 @@ NAMES = ["GPipe", "1F1B", "Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble
 STAGES_PER_RANK = {"GPipe": [1], "1F1B": [1], "ZBVZeroBubble": [2], "DualPipeV": [2]}
 RANKS = range(1, 9)
 MICROBATCHES = range(1, 33)
+DEFERRED = {"max_active_stages": 2, "defer_reduce_grad_wait": True, "defer_pp_recv": True}
+DEFERRED_MICROBATCHES = range(1, 17)
 COMPLETE = [("GPipe", 2, 1, 3), ("1F1B", 4, 1, 5), ("Interleaved1F1B", 2, 2, 4), ("Interleaved1F1B", 3, 2, 5),
             ("LoopedBFS", 2, 4, 3), ("InterleavedZeroBubble", 4, 1, 4), ("InterleavedZeroBubble", 2, 2, 4),
             ("ZBVZeroBubble", 2, 2, 4), ("ZBVZeroBubble", 3, 2, 3), ("DualPipeV", 2, 2, 4), ("DualPipeV", 3, 2, 7)]
@@ -30,14 +32,14 @@ TIMED = [(name, ranks, stages, microbatches) for name in NAMES for ranks in (1, 
          for stages in STAGES_PER_RANK.get(name, [1, 3]) for microbatches in (2 * ranks, 28)]
 
 
-def make_table(name, ranks, stages_per_rank, microbatches):
+def make_table(name, ranks, stages_per_rank, microbatches, **options):
     """The table of one schedule: by rank its order, communication, stages and activations. A text if PyTorch refuses."""
     kind = schedules.get_schedule_class(name)
     is_single = issubclass(kind, schedules.PipelineScheduleSingle)
     first = [0, 2 * ranks - 1] if name in ("ZBVZeroBubble", "DualPipeV") else range(0, ranks * stages_per_rank, ranks)
     stages = [PipelineStage(torch.nn.Identity(), s, ranks * stages_per_rank, torch.device("cpu")) for s in first]
     try:
-        schedule = kind(stages[0] if is_single else stages, microbatches)
+        schedule = kind(stages[0] if is_single else stages, microbatches, **options)
     except (ValueError, AssertionError) as error:
         return str(error)
     order = schedule.pipeline_order
@@ -122,7 +124,7 @@ def main():
     parser.add_argument("output")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    tables, hashes, times = [], [], []
+    tables, hashes, deferred, times = [], [], [], []
     for ranks in RANKS:
         dist.init_process_group("fake", rank=0, world_size=ranks, store=FakeStore())
         for name in NAMES:
@@ -141,6 +143,11 @@ def main():
                         step = step_time(table, name, ranks * stages)
                         times.append(f"time {name} {ranks} {stages} {microbatches} {step}\n")
                 hashes.append(f"hashes {name} {ranks} {stages} " + " ".join(found) + "\n")
+                if name in ("GPipe", "1F1B"):
+                    continue
+                found = [make_table(name, ranks, stages, m, **DEFERRED) for m in DEFERRED_MICROBATCHES]
+                found = ["refused" if isinstance(table, str) else hash_of("".join(map(text_of, table))) for table in found]
+                deferred.append(f"deferred {name} {ranks} {stages} " + " ".join(found) + "\n")
         dist.destroy_process_group()
         print(f"{ranks} ranks", file=sys.stderr)
     with open(arguments.output, "w") as out:
@@ -149,10 +156,12 @@ def main():
 # table NAME RANKS STAGES_PER_RANK MICROBATCHES: complete; lines of each rank follow. `stages` of the rank, `alive`: slots of
 # its activations. Schedules with one stage per rank only have `order`.
 # hashes NAME RANKS STAGES_PER_RANK: of the lines of all ranks (FNV-1a, 32 bits), for {MICROBATCHES.start} to {MICROBATCHES.stop - 1} microbatches; `refused`: PyTorch raises
+# deferred NAME RANKS STAGES_PER_RANK: hashes with {", ".join(f"{k}={v}" for k, v in DEFERRED.items())},
+# for {DEFERRED_MICROBATCHES.start} to {DEFERRED_MICROBATCHES.stop - 1} microbatches
 # time NAME RANKS STAGES_PER_RANK MICROBATCHES STEP: end of the last action, with the durations of the recorder
 
 """)
-        for lines in (sorted(tables, key=lambda t: NAMES.index(t.split()[1])), hashes, times):
+        for lines in (sorted(tables, key=lambda t: NAMES.index(t.split()[1])), hashes, deferred, times):
             out.write("".join(lines) + "\n")
 
 

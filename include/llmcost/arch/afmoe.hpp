@@ -29,7 +29,8 @@ constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) 
     transpose_heads(qkv);
     if (ctx.layer.token_mixer == token_mixer_kind::sliding_attention) apply_rotary(ctx, t, qkv);
     update_kv_cache(ctx, t, qkv);
-    return output_projection(ctx, t, t.mul(scaled_dot_product_attention(ctx, t, qkv), t.sigmoid(gate)));
+    const tensor attention_output = scaled_dot_product_attention(ctx, t, qkv);
+    return output_projection(ctx, t, t.mul(attention_output, t.sigmoid(gate)));
 }
 
 /// Top-k router: the sigmoid scores of a separate linear layer, plus a correction bias, select the experts.

@@ -58,7 +58,8 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const tensor features = forward_pooled_images(ctx, t, [&] { return states_and_pool(tower, t, true).second; });
     const projector_linear to_images{text.config.hidden_size, ctx.model.family[projection], true};
     const tensor read = t.call("text_projection", to_images, t.select(token_embeddings, 1));
-    const tensor scores = t.matmul(normalize_l2(t, read), normalize_l2(t, features).transpose(0, 1));
+    const tensor image_embeds = normalize_l2(t, features), text_embeds = normalize_l2(t, read);
+    const tensor scores = t.matmul(text_embeds, image_embeds.transpose(0, 1));
     return t.leave(model_info, t.div(scores, temperature));
 }
 

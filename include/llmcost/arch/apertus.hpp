@@ -30,9 +30,10 @@ struct xielu {
         t.register_buffer({2}, t.activation_type());  // `beta`, `eps`
         const tensor positive = t.param("alpha_p", {1}), negative = t.param("alpha_n", {1});
         const tensor p = t.softplus(positive), n = t.add_scalar(t.softplus(negative));
-        const tensor above = t.add(t.mul(t.mul(p, x), x), t.mul_scalar(x));
-        const tensor below = t.sub(t.expm1(t.minimum(x, trace::buffer({}))), x);
-        return t.where(above, t.add(t.mul(below, n), t.mul_scalar(x)));
+        const tensor quadratic = t.mul(t.mul(p, x), x);
+        const tensor above = t.add(quadratic, t.mul_scalar(x));
+        const tensor exponential = t.mul(t.sub(t.expm1(t.minimum(x, trace::buffer({}))), x), n);
+        return t.where(above, t.add(exponential, t.mul_scalar(x)));
     }
 };
 

@@ -84,7 +84,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         x = t.call({"layers", layer.index()}, vit_layer{ctx.config, ctx.spec.class_prefix}, x);
     x = t.call("layernorm", norm_module{norm_kind::layer, ctx.config.hidden_size}, x);
     const recorder::detach_guard unread{t, ctx.config.head == head_kind::none};
-    const tensor pooled = t.div_scalar(t.add(t.select(x, 1), t.select(x, 1)));
+    const tensor first = t.select(x, 1), second = t.select(x, 1);
+    const tensor pooled = t.div_scalar(t.add(first, second));
     return ctx.config.head == head_kind::none ? x : pooled;
 }
 

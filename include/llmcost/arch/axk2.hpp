@@ -53,7 +53,8 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& x)
     const moe_config& moe = ctx.config.moe;
     const tensor tokens = x.view({-1, ctx.config.hidden_size});
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor float_tokens = t.to(tokens, dtype::float32);
+    const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
     const tensor scores = t.sigmoid(logits);
     {
         const recorder::detach_guard indices{t};

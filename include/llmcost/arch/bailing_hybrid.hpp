@@ -37,8 +37,9 @@ struct forget_gate {
         const tensor f = t.to(t.call("f_proj", linear{width, heads * dim}, x), dtype::float32);
         const tensor g = t.add(f.view({x.dim(0), x.dim(1), heads, dim}), bias.view({1, 1, heads, dim}));
         const tensor rate = t.exp(a_log).view({1, 1, heads, 1});
-        const tensor log_decay = bounded ? t.mul_scalar(t.sigmoid(t.mul(rate, g))) : t.mul(t.neg(rate), t.softplus(g));
-        return t.to(log_decay, x.type);
+        if (bounded) return t.to(t.mul_scalar(t.sigmoid(t.mul(rate, g))), x.type);
+        const tensor negative_rate = t.neg(rate);
+        return t.to(t.mul(negative_rate, t.softplus(g)), x.type);
     }
 };
 

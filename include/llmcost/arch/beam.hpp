@@ -57,7 +57,8 @@ struct top_k_router {
     constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
         const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
-        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+        const tensor float_tokens = t.to(tokens, dtype::float32);
+        const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
         const tensor scores = t.sigmoid(logits);
         const router_config r{
             ctx.config.hidden_size, moe.num_experts, moe.num_experts_per_tok, moe.n_group, moe.topk_group, true};
@@ -149,7 +150,8 @@ constexpr decoder_inputs prepare_inputs(const layer_context& ctx, trace& t) {
 
 /// Residual addition with depth-dependent scales for the block output and for the residual.
 constexpr tensor add_residual(const layer_context&, trace& t, const tensor& residual, const tensor& x) {
-    return t.add(t.mul_scalar(x), t.mul_scalar(residual));
+    const tensor scaled = t.mul_scalar(x);
+    return t.add(scaled, t.mul_scalar(residual));
 }
 
 constexpr tensor process_logits(const layer_context& ctx, trace& t, const tensor& logits) {

@@ -160,7 +160,9 @@ constexpr tensor forward_image_text_model(const layer_context& ctx, trace& t) {
     const tensor image = forward_pooled_images(ctx, t, [&] { return states_and_pool(tower, t, true).second; });
     const tensor features = t.call("visual_projection", projector_linear{tower.config.hidden_size, width}, image);
     const tensor read = t.call("text_projection", projector_linear{text.config.hidden_size, width}, first);
-    return t.leave(model_info, similarity_logits(t, normalize_l2(t, read), normalize_l2(t, features), scale));
+    const tensor image_embeds = normalize_l2(t, features), text_embeds = normalize_l2(t, read);
+    const tensor factor = t.exp(scale);
+    return t.leave(model_info, t.mul(t.matmul(text_embeds, image_embeds.transpose(0, 1)), factor));
 }
 
 /// Image captioning: a text decoder with cross-attention to the image states.

@@ -140,7 +140,8 @@ struct quantizer {
         const tensor all = t.contiguous(x.permute({0, 2, 3, 1}));
         const tensor flat = all.view({-1, width});
         const tensor table = t.input({n, width});
-        const tensor squares = t.add(t.sum(t.pow(flat, 2), 1, true), t.sum(t.pow(table, 2), 1));
+        const tensor flat_squares = t.sum(t.pow(flat, 2), 1, true);
+        const tensor squares = t.add(flat_squares, t.sum(t.pow(table, 2), 1));
         const tensor products = t.bmm(flat.unsqueeze(0), table.transpose(0, 1).unsqueeze(0)).view({flat.dim(0), n});
         (void)t.sub(squares, t.mul_scalar(products));
         const tensor found =

@@ -36,7 +36,8 @@ constexpr tensor normed_by_either(const layer_context& ctx, trace& t, literal na
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const tensor h = normed_by_either(ctx, t, "input_layernorm", x);
     const tensor a = mix_tokens(ctx, t, h);
-    return t.add(t.add(x, a), ctx.spec.mlp(ctx, t, h));
+    const tensor m = ctx.spec.mlp(ctx, t, h);
+    return t.add(t.add(x, a), m);
 }
 
 constexpr tensor base(const layer_context& ctx, trace& t) {

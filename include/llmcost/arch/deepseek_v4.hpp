@@ -122,8 +122,8 @@ struct head {
         const tensor fn = t.float32_param("hc_fn", {n, width}), base = t.float32_param("hc_base", {n}),
                      scale = t.float32_param("hc_scale", {1});
         const tensor flat = t.to(x.view({x.dim(0), x.dim(1), -1}), dtype::float32);
-        const tensor mixes = t.linear(t.call("input_norm", unweighted_norm{ctx.class_of("UnweightedRMSNorm")}, flat),
-                                      t.to(fn, dtype::float32));
+        const tensor normed = t.call("input_norm", unweighted_norm{ctx.class_of("UnweightedRMSNorm")}, flat);
+        const tensor mixes = t.linear(normed, t.to(fn, dtype::float32));
         const tensor scaled = t.mul(mixes, t.to(scale, dtype::float32));
         const tensor pre = t.add_scalar(t.sigmoid(t.add(scaled, t.to(base, dtype::float32))));
         return t.to(t.sum(t.mul(pre.unsqueeze(-1), x), 2), x.type);

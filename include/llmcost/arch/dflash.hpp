@@ -186,7 +186,8 @@ struct candidate_selector {
         const tensor projected = t.call("hidden_projection", linear{ctx.config.hidden_size, rank, false}, states);
         tensor scores;
         for (std::int64_t i = 0; i < draft_tokens; ++i) {
-            const tensor context = t.mul(t.gather(predecessors, {batch, rank}), t.select(projected, 1));
+            const tensor previous = t.gather(predecessors, {batch, rank});
+            const tensor context = t.mul(previous, t.select(projected, 1));
             const tensor candidates = t.gather(successors, {batch, k, rank});
             const tensor transition = t.matmul(context.unsqueeze(1), candidates.transpose(1, 2));
             scores = t.add(t.select(unary, 1), transition.squeeze(1));
@@ -238,7 +239,8 @@ constexpr tensor convolve_around(const layer_context& ctx, trace& t, literal nam
     const tensor projected = t.call("kernel_projection", linear{width, 2 * taps * groups, false}, x);
     const tensor deltas = projected.view({x.dim(0), x.dim(1), 2, taps, groups});
     const auto side = [&](const tensor& h) {
-        return convolve(t, h, t.select(deltas, 2).unsqueeze(-1), t.select(base, 0).view({1, taps, groups, size}));
+        const tensor delta = t.select(deltas, 2).unsqueeze(-1);
+        return convolve(t, h, delta, t.select(base, 0).view({1, taps, groups, size}));
     };
     return side(block(t.leave(m, side(x))));
 }

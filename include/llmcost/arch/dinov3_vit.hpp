@@ -88,8 +88,8 @@ struct attention {
         };
         const tensor q = split("q_proj", query_bias), k = split("k_proj", key_bias), v = split("v_proj", value_bias);
         const attention_pattern pattern = full_pattern(x.dim(1)).pattern;
-        const tensor mixed =
-            attention_forward(t, apply_rotary(t, q), apply_rotary(t, k), v, pattern, {.has_float32_softmax = false});
+        const tensor rotated_q = apply_rotary(t, q), rotated_k = apply_rotary(t, k);
+        const tensor mixed = attention_forward(t, rotated_q, rotated_k, v, pattern, {.has_float32_softmax = false});
         const tensor attention_output = t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
         return t.call("o_proj", linear{width, width, biased[output_bias] != 0}, attention_output);
     }

@@ -113,9 +113,11 @@ constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor&
     const tensor input_residual = t.param("input_residual", {ctx.config.hidden_size});
     const tensor later = t.param("post_attention_residual", {ctx.config.hidden_size});
     tensor h = mix_tokens(ctx, t, apply_norm(ctx, t, "input_layernorm", x));
-    const tensor middle = t.add(t.mul(input_residual, x), functional_dropout(t, h, dropout_position::hidden));
+    h = functional_dropout(t, h, dropout_position::hidden);
+    const tensor middle = t.add(t.mul(input_residual, x), h);
     h = ctx.spec.mlp(ctx, t, apply_norm(ctx, t, "post_attention_layernorm", middle));
-    return t.add(t.mul(later, middle), functional_dropout(t, h, dropout_position::hidden));
+    h = functional_dropout(t, h, dropout_position::hidden);
+    return t.add(t.mul(later, middle), h);
 }
 
 constexpr void parse_config(config_view json, model_config& config) {

@@ -46,7 +46,8 @@ struct vision_router {
     constexpr tensor_pair forward(trace& t, const tensor& x) const {
         const std::int64_t experts = ctx.layer.intermediate_size, k = ctx.config.family[picked], n = x.dim(0);
         const tensor weight = t.param("weight", {experts, ctx.config.hidden_size});
-        const tensor logits = t.linear(t.to(x, dtype::float32), t.to(weight, dtype::float32));
+        const tensor float_x = t.to(x, dtype::float32);
+        const tensor logits = t.linear(float_x, t.to(weight, dtype::float32));
         const tensor scores = t.sigmoid(logits);
         {
             const recorder::detach_guard indices{t};

@@ -63,7 +63,8 @@ struct top_k_router {
     constexpr tensor_pair forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
         const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
-        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+        const tensor float_tokens = t.to(tokens, dtype::float32);
+        const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
         const tensor largest = t.topk(t.sigmoid(logits), moe.num_experts_per_tok);
         return {logits, moe.norm_topk_prob ? t.div(largest, t.sum(largest, -1, true)) : largest};
     }

@@ -173,8 +173,9 @@ struct attention {
             tensor of_segments = t.where(diff_token_type, diff_token_type);
             if (in.from_cls.rank != 0) t.mul_(of_segments, in.from_cls);
             const tensor sum = t.add(t.add(contents, places), of_segments);
+            const tensor float_sum = t.to(sum, dtype::float32);
             const tensor mask = t.to(in.padding.unsqueeze(1).unsqueeze(1), dtype::float32);
-            const tensor scores = t.sub(t.to(sum, dtype::float32), t.mul_scalar(t.add_scalar(mask)));
+            const tensor scores = t.sub(float_sum, t.mul_scalar(t.add_scalar(mask)));
             const tensor features =
                 dropout(t, "attention_dropout", t.softmax_method(t.to(scores, sum.type)), dropout_position::attention);
             mixed = t.reshape(einsum(t, "bnij,bjnd->bind", features, v), {batch, sequence, inner});

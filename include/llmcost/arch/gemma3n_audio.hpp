@@ -85,7 +85,8 @@ struct cumulative_norm {
         const tensor mean = t.div(sums, counts);
         const tensor squares = t.cumsum(t.sum(t.pow(t.sub(h, mean), 2), -1, true), 1);
         const tensor variance = t.div(squares, counts);
-        const tensor normed = t.mul(t.sub(h, mean), t.rsqrt(t.add_scalar(variance)));
+        const tensor centered = t.sub(h, mean);
+        const tensor normed = t.mul(centered, t.rsqrt(t.add_scalar(variance)));
         const tensor scaled = t.mul(normed.view({x.dim(0), x.dim(1), x.dim(2), width}), t.to(weight, dtype::float32));
         return t.to(t.mul(scaled, ones.view({x.dim(0), x.dim(1), x.dim(2), width})), x.type);
     }
@@ -169,7 +170,8 @@ struct chunked_attention {
         };
         tensor q = project("q_proj");
         const tensor family_keys = project("k_proj"), values = project("v_proj");
-        q = t.mul(t.mul_scalar(q), t.softplus(scale).view({1, 1, 1, d}));
+        const tensor head_scale = t.softplus(scale).view({1, 1, 1, d});
+        q = t.mul(t.mul_scalar(q), head_scale);
         if (chunks * size > n) q = pad_sequence(t, q, 0, chunks * size - n);
         q = t.contiguous(t.reshape(q, {batch, chunks, size, heads, d}));
         const tensor k = surroundings(family_keys), v = surroundings(values);

@@ -70,7 +70,8 @@ struct block_attention {
         const embedding table{.num_embeddings = 2 * family[reach] + 1, .embedding_dim = d, .creates_indices = true};
         const tensor rows = t.call("rel_pos_emb", table, shape{size, size});
         const tensor bias = t.mul_scalar(einsum(t, "bhcd,crd->bhcr", q, rows));
-        tensor scores = t.matmul(t.mul_scalar(q), t.mul_scalar(k.transpose(2, 3)));
+        const tensor scaled_q = t.mul_scalar(q);
+        tensor scores = t.matmul(scaled_q, t.mul_scalar(k.transpose(2, 3)));
         scores = t.softmax(t.add(scores, bias));
         const tensor found = t.reshape(t.matmul(scores, v).transpose(1, 2), {batch, blocks * size, heads * d});
         const tensor unpadded = t.slice(found, 1, places);

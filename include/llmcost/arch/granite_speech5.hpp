@@ -130,7 +130,8 @@ struct encoder_block {
         h = t.add(h, t.call("self_attn", block_attention{ctx}, t.call("norm_self_att", normed, h)));
         const tensor convolved =
             t.call("conv", convolution_module{ctx, halves ? 2 : 1}, t.call("norm_conv", normed, h));
-        h = halves ? t.add(means(t, h), t.slice(convolved, 1, h.dim(1) / 2)) : t.add(h, convolved);
+        const tensor residual = halves ? means(t, h) : h;
+        h = t.add(residual, halves ? t.slice(convolved, 1, h.dim(1) / 2) : convolved);
         h = t.add(h, t.mul_scalar(t.call("feed_forward2", block, t.call("norm_feed_forward2", normed, h))));
         return t.call("norm_out", normed, h);
     }

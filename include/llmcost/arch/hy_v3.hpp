@@ -16,9 +16,10 @@ inline constexpr family_key family_keys[]{{"enable_moe_fp32_combine", 1, family_
 constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
-    const tensor best =
-        select_with_correction(t, t.sigmoid(logits), correction_bias(t, moe.num_experts), moe.num_experts_per_tok);
+    const tensor float_tokens = t.to(tokens, dtype::float32);
+    const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
+    const tensor scores = t.sigmoid(logits);
+    const tensor best = select_with_correction(t, scores, correction_bias(t, moe.num_experts), moe.num_experts_per_tok);
     return {logits, t.mul_scalar(t.div(best, t.add_scalar(t.sum(best, -1, true))))};
 }
 

@@ -76,7 +76,8 @@ struct last_connection {
         const std::int64_t n = ctx.config.family[streams];
         const tensor weight = t.float32_param("hc_fn", {n, n * ctx.config.hidden_size});
         const tensor base = t.float32_param("hc_base", {n}), scale = t.float32_param("hc_scale", {1});
-        const tensor logits = t.mul(mixes(ctx, t, all, weight), t.to(scale, dtype::float32));
+        const tensor mixed = mixes(ctx, t, all, weight);
+        const tensor logits = t.mul(mixed, t.to(scale, dtype::float32));
         return weighed(t, t.add_scalar(t.sigmoid(t.add(logits, t.to(base, dtype::float32)))), all);
     }
 };
@@ -119,8 +120,9 @@ struct indexer {
                                             : t.cat({k}, 1);
             t.add_to_cache(k);
         }
-        const tensor scores =
-            t.relu(t.matmul(t.to(queries, dtype::float32), t.to(k.transpose(-1, -2), dtype::float32).unsqueeze(1)));
+        const tensor float_queries = t.to(queries, dtype::float32);
+        const tensor float_keys = t.to(k.transpose(-1, -2), dtype::float32);
+        const tensor scores = t.relu(t.matmul(float_queries, float_keys.unsqueeze(1)));
         weights = t.mul_scalar(t.mul_scalar(t.to(weights, dtype::float32)));
         tensor found = t.matmul(weights.unsqueeze(-2), scores).squeeze(-2);
         found = t.add(found, s.mask.view({batch, sequence, length}));
@@ -199,7 +201,8 @@ constexpr tensor mlp(const layer_context& ctx, trace& t, const tensor& x) {
 /// Each block reads a sum of the streams (B, S, streams, width) and writes to all of them.
 constexpr tensor decoder_layer(const layer_context& ctx, trace& t, const tensor& x) {
     const auto merge_streams = [&](const tensor& writes, const tensor& h, const tensor& residual) {
-        const tensor spread = t.mul(t.to(writes, dtype::float32).unsqueeze(-1), t.to(h, dtype::float32).unsqueeze(-2));
+        const tensor float_writes = t.to(writes, dtype::float32);
+        const tensor spread = t.mul(float_writes.unsqueeze(-1), t.to(h, dtype::float32).unsqueeze(-2));
         return t.to(t.add(spread, t.to(residual, dtype::float32)), residual.type);
     };
     tensor_pair hyper_connection = t.call("attn_hc", connection{ctx}, x);

@@ -80,7 +80,8 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     t.enter(gate);
     const tensor weight = t.param("weight", {moe.num_experts + shared, ctx.config.hidden_size});
     const tensor scale = t.float32_param("global_scale", {1});
-    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor float_tokens = t.to(tokens, dtype::float32);
+    const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
     {
         const recorder::detach_guard indices{t};
         const tensor scores = t.sigmoid(logits).slice(-1, moe.num_experts);
@@ -90,7 +91,8 @@ constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& to
     const tensor picked = t.cat({t.gather_with_saved_source(routed, {n, k}), t.slice(logits, -1, shared)}, -1);
     const tensor logs = t.log_sigmoid(picked);
     tensor weights = t.exp(t.sub(logs, t.logsumexp(logs, -1, true)));
-    weights = t.to(t.mul(t.mul_scalar(weights), t.to(scale, dtype::float32)), tokens.type);
+    weights = t.mul_scalar(weights);
+    weights = t.to(t.mul(weights, t.to(scale, dtype::float32)), tokens.type);
     const tensor_pair out{t.contiguous(t.slice(weights, -1, k)), t.contiguous(t.slice(weights, -1, shared))};
     t.record_module_output(routed);
     t.record_module_output(out);

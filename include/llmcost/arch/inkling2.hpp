@@ -211,7 +211,8 @@ struct attention_layer {
         const relative_local_attention::relative_logits by_distance{extent, ctx.class_of("RelativeLogits")};
         const tensor bias = t.call("rel_logits_proj", by_distance, states, qkv.key.dim(2));
         const tensor found = attention_with_sinks(ctx, t, qkv, bias, sinks);
-        const tensor opened = t.mul(t.to(found, dtype::float32), t.sigmoid(t.to(gate, dtype::float32)));
+        const tensor float_found = t.to(found, dtype::float32);
+        const tensor opened = t.mul(float_found, t.sigmoid(t.to(gate, dtype::float32)));
         return output_projection(ctx, t, t.to(opened, found.type));
     }
 };
@@ -238,7 +239,8 @@ struct capped_swiglu {
     constexpr tensor forward(trace& t, const tensor& gate, const tensor& up) const {
         const soft_cap cap{{prefix, "Softcap"}};
         const tensor g = t.to(gate, dtype::float32), u = t.to(up, dtype::float32);
-        const tensor opened = t.mul(t.call("gate_softcap", cap, g), t.sigmoid(g));
+        const tensor capped = t.call("gate_softcap", cap, g);
+        const tensor opened = t.mul(capped, t.sigmoid(g));
         return t.to(t.mul(opened, t.call("up_softcap", cap, u)), gate.type);
     }
 };

@@ -35,7 +35,8 @@ struct forget_gate {
         const tensor g = biased.view({x.dim(0), x.dim(1), heads, dim});
         const tensor rate = t.exp(t.to(a_log, dtype::float32));
         const tensor grown = t.log(t.add_scalar(t.exp(g)));
-        return t.mul(t.neg(rate), t.where(g, grown));
+        const tensor softplus = t.where(g, grown);
+        return t.mul(t.neg(rate), softplus);
     }
 };
 

@@ -26,7 +26,8 @@ struct top_k_router {
         const moe_config& moe = ctx.config.moe;
         const tensor tokens = t.reshape(x, {-1, ctx.config.hidden_size});
         const tensor weight = t.param("weight", {moe.num_experts, ctx.config.hidden_size});
-        const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+        const tensor float_tokens = t.to(tokens, dtype::float32);
+        const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
         {
             const recorder::detach_guard indices{t};
             (void)t.topk(t.add(logits, correction_bias(t, moe.num_experts)), moe.num_experts_per_tok);

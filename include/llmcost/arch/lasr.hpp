@@ -104,7 +104,8 @@ struct encoder_block {
         const auto normed = unbiased_norm(ctx);
         // each side of these sums is weighed
         const auto weighed = [&](const tensor& residual, const tensor& block_output) {
-            return t.add(t.mul_scalar(residual), t.mul_scalar(block_output));
+            const tensor weighed_residual = t.mul_scalar(residual);
+            return t.add(weighed_residual, t.mul_scalar(block_output));
         };
         const auto mlp = [&](literal name, literal norm_name, const tensor& h) {
             return weighed(h, t.call(name, fast_conformer::encoder_feed_forward{ctx}, t.call(norm_name, normed, h)));

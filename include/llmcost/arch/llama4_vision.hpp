@@ -93,7 +93,8 @@ constexpr tensor tower_base(const layer_context& ctx, trace& t) {
     const tensor cut = t.leave(unfold, t.gather(pixel_values(ctx, t), {batch, pixels, n}));
     tensor x = t.leave(patches, t.call("linear", linear{pixels, width}, cut.permute({0, 2, 1})));
     const tensor token = t.param("class_embedding", {width}).view({1, 1, width}).expand({batch, 1, width});
-    x = t.add(t.cat({x, token}, 1), t.param("positional_embedding_vlm", {n + 1, width}));
+    x = t.cat({x, token}, 1);
+    x = t.add(x, t.param("positional_embedding_vlm", {n + 1, width}));
     x = t.call("layernorm_pre", layer_norm, x);
     const module_info rotary{.name = "rotary_embedding",
                              .class_of_module = ctx.class_of("VisionRotaryEmbedding"),

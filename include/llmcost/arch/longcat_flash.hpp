@@ -55,7 +55,8 @@ struct top_k_router {
             (void)t.param("bias", {all});
         }
         t.leave(classifier);
-        const tensor scores = t.softmax_method(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
+        const tensor float_tokens = t.to(tokens, dtype::float32);
+        const tensor scores = t.softmax_method(t.linear(float_tokens, t.to(weight, dtype::float32)));
         return t.mul_scalar(
             select_with_correction(t, scores, correction_bias(t, all).view({1, all}), moe.num_experts_per_tok));
     }
@@ -78,8 +79,8 @@ struct routed_experts : routed_experts_base {
         const module_info identity{.name = "identity_expert", .class_of_module = {"", "Identity"}, .is_leaf = true};
         t.enter(identity);
         t.leave(identity);
-        return combine_expert_outputs(t, x, t.split_sequentially(weights, hit),
-                                      t.linear(h, select_expert(t, down, hit)));
+        const tensor outputs = t.linear(h, select_expert(t, down, hit));
+        return combine_expert_outputs(t, x, t.split_sequentially(weights, hit), outputs);
     }
 
 private:

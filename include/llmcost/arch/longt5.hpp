@@ -47,7 +47,8 @@ constexpr void number_blocks(trace& t, std::int64_t batch, std::int64_t length, 
     const tensor block_starts = t.sub(t.cumsum(share, 1), share);
     const tensor ids = t.floor(t.add_scalar(t.add(hidden_or_not(t, {batch, length}), block_starts)));
     t.add_written_elements(1);  // the lower bound
-    (void)t.add(t.mul(t.masked_fill(ids), mask), t.add_scalar(mask));
+    const tensor masked_ids = t.mul(t.masked_fill(ids), mask);
+    (void)t.add(masked_ids, t.add_scalar(mask));
     (void)t.add_scalar(t.full({batch, 1}));  // full blocks of each sequence
     const tensor numbers = t.masked_fill(ids);
     if (globals > 0) (void)t.copy(t.amax(numbers, -1).unsqueeze(0).expand({globals, batch}));

@@ -166,7 +166,8 @@ constexpr tensor text_base(const layer_context& ctx, trace& t) {
 constexpr tensor_pair route(const layer_context& ctx, trace& t, const tensor& tokens) {
     const moe_config& moe = ctx.config.moe;
     const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
-    const tensor logits = t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32));
+    const tensor float_tokens = t.to(tokens, dtype::float32);
+    const tensor logits = t.linear(float_tokens, t.to(weight, dtype::float32));
     const tensor scores = t.softmax_method(logits);
     const router_config sizes_of{ctx.config.hidden_size, moe.num_experts, moe.num_experts_per_tok, moe.n_group,
                                  moe.topk_group};

@@ -306,8 +306,8 @@ constexpr tensor base(const layer_context& ctx, trace& t) {
         for (std::int64_t i = 0; i < n; ++i) several[i] = states;
         const auto odd = [&](std::int64_t crops) { return overlapped(ctx.model, crops) % pooled != 0; };
         const bool gaps = odd(1) || odd(shape.tile_rows) || odd(shape.tile_columns);
-        const tensor features =
-            adapt(former, t, t.cat(several, static_cast<int>(n), -1), images_in(t) * shape.num_tokens, gaps);
+        const tensor joined_states = t.cat(several, static_cast<int>(n), -1);
+        const tensor features = adapt(former, t, joined_states, images_in(t) * shape.num_tokens, gaps);
         const tensor merged = t.cat({features}, 0);
         const tensor added = t.masked_scatter(x, t.add(t.gather(x, {merged.dim(0), merged.dim(1)}), merged));
         if (has_pixels) x = added;

@@ -32,7 +32,8 @@ struct input_scaled_norm {
     [[nodiscard]] constexpr class_name type_name() const { return ctx.class_of("TextInputScaledRMSNorm"); }
     constexpr tensor forward(trace& t, const tensor& x) const {
         const tensor weight = t.param("weight", {width});
-        const tensor scaled = t.mul(t.to(x, dtype::float32), t.to(t.add_scalar(weight), dtype::float32));
+        const tensor float_x = t.to(x, dtype::float32);
+        const tensor scaled = t.mul(float_x, t.to(t.add_scalar(weight), dtype::float32));
         const tensor h = t.to(t.to(scaled, x.type), dtype::float32);
         return t.to(t.mul(h, t.rsqrt(t.add_scalar(t.mean(t.pow(h, 2), -1, true)))), x.type);
     }
@@ -48,9 +49,11 @@ struct residual_gate {
     constexpr tensor forward(trace& t, const tensor& residual, const tensor& block_output) const {
         const tensor w = t.div_scalar(t.float32_param("gate", {ctx.config.hidden_size}));
         const tensor beta = t.sigmoid(w);
-        const tensor rest = t.mul(t.sigmoid(t.neg(w)), t.add_scalar(beta));
+        const tensor complement = t.sigmoid(t.neg(w));
+        const tensor rest = t.mul(complement, t.add_scalar(beta));
         const tensor alpha = t.sqrt(t.clamp_min(rest));  // at least `residual_gate_eps`
-        return t.to(t.add(t.mul(alpha, residual), t.mul(beta, block_output)), residual.type);
+        const tensor scaled = t.mul(alpha, residual);
+        return t.to(t.add(scaled, t.mul(beta, block_output)), residual.type);
     }
 };
 
@@ -87,7 +90,8 @@ struct top_k_router {
     constexpr tensor forward(trace& t, const tensor& tokens) const {
         const moe_config& moe = ctx.config.moe;
         const tensor weight = t.float32_param("weight", {moe.num_experts, ctx.config.hidden_size});
-        const tensor logits = t.mul_scalar(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
+        const tensor float_tokens = t.to(tokens, dtype::float32);
+        const tensor logits = t.mul_scalar(t.linear(float_tokens, t.to(weight, dtype::float32)));
         const tensor scores = t.call("scoring_function", activation_module{activation::sigmoid}, logits);
         const tensor best =
             select_with_correction(t, scores, correction_bias(t, moe.num_experts), moe.num_experts_per_tok);
@@ -108,7 +112,8 @@ struct normed_experts : routed_experts_base {
                      up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),
                      down = param(t, "down_proj", {num_experts, hidden_size, intermediate_size});
         const tensor half = t.linear(rows, t.select(up, 0)).slice(-1, intermediate_size);
-        const tensor h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
+        const tensor gated = t.mul(t.call("act_fn", activation_module{act}, half), half);
+        const tensor h = t.linear(gated, t.select(down, 0));
         return combine_expert_outputs(t, x, weights,
                                       t.call("post_expert_norm", input_scaled_norm{ctx, hidden_size}, h));
     }

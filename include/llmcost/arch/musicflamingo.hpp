@@ -60,9 +60,10 @@ constexpr tensor rotate_by_time(const layer_context& ctx, trace& t, const tensor
     const tensor part = t.slice(upcast, -1, rotary_dim);
     const tensor pairs = part.view({windows, states, rotary_dim / 2, 2});
     const tensor first = pairs.select(-1), second = pairs.select(-1);
+    const tensor scaled = t.mul(part, cos);
     const tensor rotated_half =
         t.cat({t.neg(second).unsqueeze(-1), first.unsqueeze(-1)}, -1).view({windows, states, rotary_dim});
-    const tensor rotated = t.add(t.mul(part, cos), t.mul(rotated_half, sin));
+    const tensor rotated = t.add(scaled, t.mul(rotated_half, sin));
     return t.to(t.cat({rotated, t.slice(upcast, -1, x.dim(-1) - rotary_dim)}, -1), x.type);
 }
 

@@ -35,7 +35,8 @@ constexpr tensor extend(const layer_context& ctx, trace& t, const tensor& token_
     if (!has_images(t) || !has_audio(t)) return t.leave(m, has_images(t) ? features : audio_features);
     tensor places = trace::buffer({token_embeddings.dim(0), token_embeddings.dim(1), 1});
     places.type = token_embeddings.type;
-    return t.leave(m, t.add(t.mul(features, places), t.mul(audio_features, places)));
+    const tensor masked_features = t.mul(features, places);
+    return t.leave(m, t.add(masked_features, t.mul(audio_features, places)));
 }
 
 /// Runs the text model as the base model. The encoders are submodules next to its layers, and extend its embeddings.

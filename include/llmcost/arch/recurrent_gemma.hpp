@@ -76,7 +76,8 @@ struct gated_unit {
         const tensor split = t.reshape(x, {x.dim(0) * x.dim(1), heads, d}).permute({1, 0, 2});
         const tensor in_gate = gate_of(t, split, in_weight, in_bias, sizes);
         const tensor gate = gate_of(t, split, weight, bias, sizes);
-        const tensor log_decay = t.mul(t.mul_scalar(gate), t.softplus(rate));
+        const tensor scaled_gate = t.mul_scalar(gate);
+        const tensor log_decay = t.mul(scaled_gate, t.softplus(rate));
         const tensor decay = t.exp(log_decay);
         const tensor squared = t.exp(t.mul_scalar(log_decay));
         const tensor gated = t.mul(x, in_gate);

@@ -237,7 +237,10 @@ constexpr tensor attend_by_hashes(const layer_context& ctx, trace& t, const tens
     }
     const tensor v = split_heads(ctx, t.call("value", projection, source));
     if (past == 0 && x.dim(1) > chunk) return merge_heads(t, attend_sorted(ctx, t, qk, v));
-    if (past == 0) return merge_heads(t, attention(t, qk, normed(t, qk), v, hides(ctx, t, x.dim(1)) ? 2 : 1));
+    if (past == 0) {
+        const tensor keys = normed(t, qk);
+        return merge_heads(t, attention(t, qk, keys, v, hides(ctx, t, x.dim(1)) ? 2 : 1));
+    }
     if (source.dim(1) >= chunk) {
         // no prefill has chosen a number of buckets, without which `_hash_vectors` fails
         if (ctx.config.family[buckets] == 0 && !t.is_not_executed()) throw_position_error(chunk - 1, source.dim(1));

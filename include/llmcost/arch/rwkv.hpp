@@ -59,13 +59,15 @@ constexpr tensor rwkv_linear_attention(trace& t, const tensor& decay, const tens
         const tensor k = t.to(t.select(key, 1), dtype::float32), now = t.select(v, 1);
         const tensor maximum = t.maximum(previous.largest, t.add(k, bonus));
         const tensor old = t.exp(t.sub(previous.largest, maximum)), fresh = t.exp(t.sub(t.add(k, bonus), maximum));
-        const tensor above = t.add(t.mul(old, previous.sum), t.mul(fresh, now));
+        const tensor old_sum = t.mul(old, previous.sum);
+        const tensor above = t.add(old_sum, t.mul(fresh, now));
         const tensor below = t.add(t.mul(old, previous.weights), fresh);
         t.copy_into_slice(out, t.to(t.div(above, below), out.type));
         const recorder::detach_guard unread{t, !read};
         const tensor next = t.maximum(t.add(previous.largest, decay), k);
         const tensor carry_scale = t.exp(t.sub(t.add(previous.largest, decay), next)), added = t.exp(t.sub(k, next));
-        const tensor sum = t.add(t.mul(carry_scale, previous.sum), t.mul(added, now));
+        const tensor carried_sum = t.mul(carry_scale, previous.sum);
+        const tensor sum = t.add(carried_sum, t.mul(added, now));
         memory updated{sum, t.add(t.mul(carry_scale, previous.weights), added), next};
         if (read)
             for (const tensor& x : {updated.sum, updated.weights, updated.largest}) t.save_for_backward(x);

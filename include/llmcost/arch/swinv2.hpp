@@ -64,7 +64,8 @@ struct self_attention {
         const tensor biases = continuous_bias(t, heads, stage.window).unsqueeze(0);
         const recorder::fused_kernel_guard fused{
             t, fused_attention_kernel(q, heads, full_pattern(places).pattern, places)};
-        const tensor cosine_similarity = t.matmul_operator(normalize(t, q), normalize(t, k).transpose(-2, -1));
+        const tensor normed_q = normalize(t, q), normed_k = normalize(t, k);
+        const tensor cosine_similarity = t.matmul_operator(normed_q, normed_k.transpose(-2, -1));
         tensor scores = t.mul(cosine_similarity, t.exp(t.clamp_max(scale)));
         scores = t.add(scores, biases);
         if (mask != nullptr) {  // added twice

@@ -102,7 +102,8 @@ struct layer {
         const tensor summary = t.mean(t.reshape(t.select(h, 1), {batch, n, width}), 1, true);
         h = t.reshape(t.slice(h, 1, rows * columns), {batch, n, rows, columns, width}).permute({0, 2, 3, 1, 4});
         h = t.reshape(h, in_line);
-        const tensor middle = t.add(t.cat({first, over_time}, 1), t.cat({summary, h}, 1));
+        const tensor temporal = t.cat({first, over_time}, 1);
+        const tensor middle = t.add(temporal, t.cat({summary, h}, 1));
         return t.add(middle, t.call("drop_path", path, mlp(t, inner, t.call("layernorm_after", layer_norm, middle))));
     }
 

@@ -96,7 +96,8 @@ constexpr tensor forward(const layer_context& ctx, trace& t) {
     const tensor temperature = t.param("temperature", {});
     const tensor read = forward_pooled_text(ctx, t, [&] { return encode_text(text, t, true).second; });
     const tensor features = forward_pooled_images(ctx, t, [&] { return t.select(tower.spec.base_model(tower, t), 1); });
-    const tensor scores = t.matmul(normalize_l2_by_power(t, read), normalize_l2_by_power(t, features).transpose(0, 1));
+    const tensor image_embeds = normalize_l2_by_power(t, features), text_embeds = normalize_l2_by_power(t, read);
+    const tensor scores = t.matmul(text_embeds, image_embeds.transpose(0, 1));
     return t.leave(model_info, t.div(scores, temperature));
 }
 

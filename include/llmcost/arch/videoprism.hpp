@@ -129,8 +129,8 @@ constexpr tensor pool(const layer_context& ctx, trace& t, const tensor& x) {
         const tensor all = t.call(name, linear{width, heads * d, ctx.config.attention_bias}, h);
         return all.view({batch, h.dim(1), heads, d}).transpose(1, 2);
     };
-    const tensor unscaled = project("q_proj", query);
-    const tensor q = t.mul(t.mul_scalar(unscaled), t.softplus(scale));
+    const tensor scaled = t.mul_scalar(project("q_proj", query));
+    const tensor q = t.mul(scaled, t.softplus(scale));
     const tensor k = project("k_proj", x), v = project("v_proj", x);
     const tensor mixed = attention_forward(t, q, k, v, {.query_length = 1, .is_causal = false}, {});
     const tensor attention_output = t.contiguous(t.reshape(mixed, {batch, 1, heads * d}));

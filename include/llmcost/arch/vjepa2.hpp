@@ -61,7 +61,8 @@ constexpr tensor apply_axis_rotary(trace& t, const tensor& x) {
     const tensor sines = twice(sin), cosines = twice(cos);
     const tensor pairs = x.view({x.dim(0), x.dim(1), n, half, 2}), one = pairs.select(-1);
     const tensor swapped = t.cat({t.neg(one).unsqueeze(-1), one.unsqueeze(-1)}, -1).view({x.dim(0), x.dim(1), n, d});
-    return t.add(t.mul(x, cosines), t.mul(swapped, sines));
+    const tensor scaled = t.mul(x, cosines);
+    return t.add(scaled, t.mul(swapped, sines));
 }
 
 /// Queries or keys turned along time, rows and columns, a third of a head each, the rest as it is.

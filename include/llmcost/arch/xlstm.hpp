@@ -40,9 +40,11 @@ constexpr tensor step(trace& t, const inputs& in, memory& state) {
     const tensor decayed = t.add(forget, state.m), m = t.maximum(decayed, in.input_gate);
     const tensor old = t.exp(t.sub(t.add(forget, state.m), m)), fresh = t.exp(t.sub(in.input_gate, m));
     const tensor q = t.mul_scalar(in.q);
+    const tensor old_c = t.mul(old.unsqueeze(-1), t.clone(state.c));
     const tensor outer = t.matmul_operator(in.k.unsqueeze(-1), in.v.unsqueeze(2));
-    const tensor c = t.add(t.mul(old.unsqueeze(-1), t.clone(state.c)), t.mul(fresh.unsqueeze(-1), outer));
-    const tensor n = t.add(t.mul(old, t.clone(state.n)), t.mul(fresh, in.k));
+    const tensor c = t.add(old_c, t.mul(fresh.unsqueeze(-1), outer));
+    const tensor old_n = t.mul(old, t.clone(state.n));
+    const tensor n = t.add(old_n, t.mul(fresh, in.k));
     const tensor found = t.to(t.matmul_operator(q.unsqueeze(2), t.to(c, type)).squeeze(2), dtype::float32);
     const tensor length = t.matmul_operator(q.unsqueeze(2), t.to(n.unsqueeze(-1), type)).squeeze(2);
     const tensor minimum = t.exp(t.neg(m));
@@ -80,12 +82,16 @@ constexpr memory compute_chunk_states(trace& t, const inputs& in, const tensor& 
     const tensor total = t.select(decay, -1), maximum = t.amax(intra_chunk, -1);
     tensor m = previous.m.squeeze(-1), c = previous.c, n = previous.n;
     const auto one = [&] {
-        const tensor gain = t.select(total, 2), next = t.maximum(t.add(gain, m), t.select(maximum, 2));
+        const tensor chunk_maximum = t.select(maximum, 2), gain = t.select(total, 2);
+        const tensor next = t.maximum(t.add(gain, m), chunk_maximum);
+        const tensor chunk_k = t.slice(in.k, 2, size), chunk_v = t.slice(in.v, 2, size);
         const tensor share = t.exp(t.sub(t.select(intra_chunk, 2), next.unsqueeze(-1))).unsqueeze(-1);
-        const tensor k = t.mul(t.slice(in.k, 2, size), share), kt = k.transpose(-2, -1);
+        const tensor k = t.mul(chunk_k, share), kt = k.transpose(-2, -1);
         const tensor decayed = t.exp(t.sub(t.add(gain, m), next)).unsqueeze(-1);
-        c = t.add(t.mul(decayed.unsqueeze(-1), c), t.matmul_operator(kt, t.slice(in.v, 2, size)));
-        n = t.add(t.mul(decayed, n), t.sum(kt, -1));
+        const tensor decayed_c = t.mul(decayed.unsqueeze(-1), c);
+        c = t.add(decayed_c, t.matmul_operator(kt, chunk_v));
+        const tensor decayed_n = t.mul(decayed, n);
+        n = t.add(decayed_n, t.sum(kt, -1));
         m = next;
     };
     one();
@@ -124,9 +130,11 @@ constexpr tensor chunkwise_output(trace& t, const inputs& in, const tensor& deca
     const tensor shares = t.exp(t.sub(logs, scale));
     const tensor scores = t.mul(t.mul_scalar(t.matmul_operator(q, k.transpose(-2, -1))), shares);
     const tensor share = t.exp(t.sub(inter_chunk.unsqueeze(-1), scale)), gated = t.mul_scalar(t.mul(q, share));
-    const tensor found = t.add(t.matmul_operator(gated, c), t.matmul_operator(scores, values));
-    const tensor length = t.add(t.matmul_operator(gated, n.unsqueeze(-1)), t.sum(scores, -1, true));
-    const tensor minimum = t.maximum(t.abs(length), t.exp(t.neg(scale)));
+    const tensor inter_chunk_output = t.matmul_operator(gated, c);
+    const tensor found = t.add(inter_chunk_output, t.matmul_operator(scores, values));
+    const tensor inter_chunk_length = t.matmul_operator(gated, n.unsqueeze(-1));
+    const tensor length = t.abs(t.add(inter_chunk_length, t.sum(scores, -1, true)));
+    const tensor minimum = t.maximum(length, t.exp(t.neg(scale)));
     return t.div(found, t.add_scalar(minimum)).view({batch, heads, chunks * size, v});
 }
 

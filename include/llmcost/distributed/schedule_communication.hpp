@@ -8,9 +8,16 @@
 // parallel ranks.
 namespace llmcost::distributed {
 
+/// Options of PyTorch's classes: `max_active_stages`, `defer_reduce_grad_wait`, `defer_pp_recv`.
+///
+/// They do not apply to GPipe and 1F1B.
 struct communication_options {
     /// Stages of a rank whose parameters FSDP keeps gathered at the same time; the next ones are gathered ahead.
     int max_active_stages = 3;
+    /// `WAIT_REDUCE_GRAD` before the next `REDUCE_GRAD` of the rank or at the end, so that computation overlaps it.
+    bool defer_reduce_gradient_wait = false;
+    /// `RECV` as late as possible: before the action that needs it, or before a send to the same rank if that is later.
+    bool defer_receives = false;
 };
 
 /// Adds communication to the order of a schedule, and removes bubbles. The result is what PyTorch's runtime executes.

@@ -44,7 +44,8 @@ struct microbatch_rounds {
 /// ZB-H1: 1F1B, whose weight gradients follow `rank` backwards later and fill the bubble at the end.
 ///
 /// Source: Zero Bubble Pipeline Parallelism (arXiv:2401.10241), section 2.3; Megatron-DeepSpeed,
-/// core/pipeline_parallel/deepspeed_zbh1_schedule.py, `ZeroBubbleH1Pipeline.steps`.
+/// core/pipeline_parallel/deepspeed_zbh1_schedule.py, `ZeroBubbleH1Pipeline.steps`, with separate input and weight
+/// gradients everywhere, as with its option `enable_zbh1_exact_semantics`.
 [[nodiscard]] ranked_actions zb_h1_order(int ranks, int microbatches);
 
 /// Source: PyTorch, schedules.py, `ScheduleZBVZeroBubble`.

@@ -52,15 +52,16 @@ struct schedule_timeline {
 
 /// Executes an order with communication of a schedule (`add_communication`).
 ///
-/// - `SEND` and `RECV` are issued without waiting. The transfer begins when both are issued. Forward and backward wait
-///   for their `RECV`, `WAIT_SEND` for the end of the transfer.
+/// - `SEND` and `RECV` are issued without waiting. The transfer begins when both are issued, each after the computation
+///   that precedes it on its rank. Forward and backward wait for their `RECV`, `WAIT_SEND` for the end of the transfer.
 /// - `UNSHARD` is issued without waiting. Gathers of a rank follow each other. Forward and backward wait for the gather
 ///   of their stage.
 /// - `REDUCE_GRAD` is issued without waiting, `WAIT_REDUCE_GRAD` waits for it. Reductions of a rank follow each other.
 ///
 /// `end_seconds` of an action that is issued without waiting is the end of the transfer, gather or reduction.
 /// Throws: as the other overload.
-/// Source: PyTorch, schedules.py, `_PipelineScheduleRuntime._step_microbatches`, `_simulate_comms_compute`.
+/// Source: PyTorch, schedules.py, `_PipelineScheduleRuntime._step_microbatches`, `_simulate_comms_compute`;
+/// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, `syncStream`: a transfer follows the computation issued before it.
 [[nodiscard]] schedule_timeline simulate(const pipeline_schedule& schedule, const ranked_actions& order,
                                          const schedule_durations& durations);
 

@@ -31,6 +31,7 @@ struct training_parallelism {
     std::int64_t expert = 1;             ///< ranks over which routed experts are distributed
     std::int64_t expert_tensor = 1;      ///< ranks that divide each expert
     bool has_sequence_parallel = false;  ///< norms and residuals are sharded along the sequence
+    bool rotates_context = false;        ///< keys and values travel in turns, not all at once
     bool has_loss_parallel = false;      ///< logits stay sharded along the vocabulary
 
     std::string schedule = "1f1b";         ///< name of the pipeline schedule

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,17 @@ struct parameter_shard {
 /// A rank of a training job.
 struct training_rank {
     std::int64_t rank = 0;
+    std::vector<std::int64_t> stages{};  ///< of a pipeline
     std::vector<parameter_shard> parameters{};
     std::uint64_t parameters_bytes = 0;         ///< without padding
     std::uint64_t padded_parameters_bytes = 0;  ///< of FSDP with its padding; 0 if a unit has several modules
     std::uint64_t gradients_bytes = 0;
     std::uint64_t buffers_bytes = 0;
     std::uint64_t optimizer_bytes = 0;  ///< state after the first step, with the counters of steps
-    std::uint64_t saved_bytes = 0;      ///< what autograd keeps after forward
-    count forward_flops{};              ///< of products, as FlopCounterMode reports them, of all passes of a step
+    /// What autograd keeps after forward; none where it is not known: with context parallelism, and if mixed precision
+    /// of FSDP converts buffers.
+    std::optional<std::uint64_t> saved_bytes{};
+    count forward_flops{};  ///< of products, as FlopCounterMode reports them, of all passes of a step
     count backward_flops{};
     std::vector<collective_event> collectives{};  ///< of a step, in the order in which they are issued
 };

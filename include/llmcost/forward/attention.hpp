@@ -108,11 +108,29 @@ constexpr tensor output_projection(const layer_context& ctx, trace& t, const ten
     return t.call(ctx.spec.names.o_proj, linear{x.dim(-1), ctx.config.hidden_size, ctx.config.output_bias}, x);
 }
 
+/// Projects queries, keys and values with three linear layers, and normalizes queries and keys as soon as they exist.
+///
+/// Shapes: x (B, S, hidden) -> query (B, S, H, d), key and value (B, S, K, d); with a norm over all heads, they are not
+/// split yet.
+constexpr query_key_value project_normalized_qkv(const layer_context& ctx, trace& t, const tensor& x) {
+    const decoder_module_names& n = ctx.spec.names;
+    const std::int64_t d = ctx.config.head_dim, width = ctx.config.num_attention_heads * d;
+    const std::int64_t kv_size = ctx.config.num_key_value_heads * d;
+    const bool splits = ctx.spec.qk_norm == qk_norm_kind::per_head;
+    const auto normalize = [&](literal name, const tensor& y) {
+        const tensor rows = splits ? y.view({y.dim(0), y.dim(1), -1, d}) : y;
+        return apply_norm(ctx, t, name, rows.dim(-1), rows);
+    };
+    const tensor query = normalize(n.q_norm, project(ctx, t, n.q_proj, width, x));
+    const tensor key = normalize(n.k_norm, project(ctx, t, n.k_proj, kv_size, x));
+    return {query, key, project(ctx, t, n.v_proj, kv_size, x)};
+}
+
 /// Attention after the projections: QK-norm, clamp, RoPE, KV cache, scores. Returns (B, S, H · d).
 constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_key_value qkv,
-                                    const attention_options& options = {}) {
+                                    const attention_options& options = {}, bool is_normalized = false) {
     const std::int64_t d = ctx.config.head_dim;
-    const qk_norm_kind norms = ctx.spec.qk_norm;
+    const qk_norm_kind norms = is_normalized ? qk_norm_kind::none : ctx.spec.qk_norm;
     if (norms == qk_norm_kind::all_heads) apply_qk_norm(ctx, t, qkv, qkv.query.dim(-1), qkv.key.dim(-1));
     if (ctx.config.clamps_qkv)
         for (tensor* const x : {&qkv.query, &qkv.key, &qkv.value}) t.clamp_(*x);
@@ -127,6 +145,8 @@ constexpr tensor attention_from_qkv(const layer_context& ctx, trace& t, query_ke
 
 /// Self-attention with separate projections (Llama): (B, S, hidden) -> (B, S, hidden).
 constexpr tensor attention(const layer_context& ctx, trace& t, const tensor& x) {
+    if (ctx.spec.qk_norm == qk_norm_kind::per_head || ctx.spec.qk_norm == qk_norm_kind::all_heads)
+        return output_projection(ctx, t, attention_from_qkv(ctx, t, project_normalized_qkv(ctx, t, x), {}, true));
     return output_projection(ctx, t, attention_from_qkv(ctx, t, project_qkv(ctx, t, x)));
 }
 

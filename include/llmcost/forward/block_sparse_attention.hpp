@@ -93,9 +93,9 @@ constexpr tensor block_sparse_attention(trace& t, const tensor& q, const tensor&
         {
             const recorder::not_executed_guard free{t, integers};
             const tensor ones = t.full({batch, 1, 1, drawn}, to.type);
+            const tensor sequence_mask = t.cat({to.slice(3, 3 * size), to.slice(3, size), ones}, 3);
             const tensor dense_mask = t.full({batch, heads, size, 4 * size}, drawn_mask.type);
-            combined_mask = t.minimum(t.cat({to.slice(3, 3 * size), to.slice(3, size), ones}, 3),
-                                      t.cat({dense_mask, block(drawn_mask)}, 3));
+            combined_mask = t.minimum(sequence_mask, t.cat({dense_mask, block(drawn_mask)}, 3));
         }
         detail::mask_scores(t, scores, combined_mask);
         features = t.softmax(scores);

@@ -45,8 +45,8 @@ constexpr tensor score_with(const layer_context& ctx, trace& t, const Pool& pool
     const tensor image = forward_pooled_images(ctx, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
     const tensor features = t.call("visual_projection", projector_linear{tower.config.hidden_size, width}, image);
     const tensor read = t.call("text_projection", projector_linear{end.dim(1), width}, end);
-    return t.leave(model_info,
-                   similarity_logits(t, normalize_l2_by_power(t, read), normalize_l2_by_power(t, features), scale));
+    const tensor image_embeds = normalize_l2_by_power(t, features), text_embeds = normalize_l2_by_power(t, read);
+    return t.leave(model_info, similarity_logits(t, text_embeds, image_embeds, scale));
 }
 
 }  // namespace llmcost::contrastive

@@ -128,7 +128,8 @@ constexpr tensor normalize_l2(trace& t, const tensor& x) { return t.div(x, t.vec
 
 /// Similarity scores texts · imagesᵀ · exp(scale): (texts, images).
 constexpr tensor similarity_logits(trace& t, const tensor& texts, const tensor& images, const tensor& scale) {
-    return t.mul(t.matmul(texts, images.transpose(0, 1)), t.exp(scale));
+    const tensor similarities = t.matmul(texts, images.transpose(0, 1));
+    return t.mul(similarities, t.exp(scale));
 }
 
 /// Size of the preprocessed images: that of the encoder. Images add no tokens to the text.

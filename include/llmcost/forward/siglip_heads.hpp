@@ -80,8 +80,8 @@ constexpr tensor forward_dual_encoder(const layer_context& ctx, trace& t, const 
     const tensor scale = t.param("logit_scale", {1}), bias = t.param("logit_bias", {1});
     const tensor read = forward_pooled_text(ctx, t, [&] { return read_text_half(text, t, true).second; });
     const tensor features = forward_pooled_images(ctx, t, [&] { return pool(tower, t, true).second; });
-    return t.leave(model_info,
-                   t.add(similarity_logits(t, normalize_l2(t, read), normalize_l2(t, features), scale), bias));
+    const tensor image_embeds = normalize_l2(t, features), text_embeds = normalize_l2(t, read);
+    return t.leave(model_info, t.add(similarity_logits(t, text_embeds, image_embeds, scale), bias));
 }
 
 }  // namespace llmcost::siglip_heads

@@ -41,7 +41,8 @@ constexpr tensor pool_features(const layer_context& ctx, trace& t, const tensor&
                  pooled = t.call("pool", squeeze{squeeze_factor}, x);
     const std::int64_t minimum =
         position_embeddings.dim(-1) < pooled.dim(-1) ? position_embeddings.dim(-1) : pooled.dim(-1);
-    return t.add(t.slice(pooled, -1, minimum), t.slice(position_embeddings, -1, minimum)).transpose(1, 2);
+    const tensor shortened = t.slice(pooled, -1, minimum);
+    return t.add(shortened, t.slice(position_embeddings, -1, minimum)).transpose(1, 2);
 }
 
 /// As many places as before: each of the fewer becomes so many, and zeros fill up the rest.

@@ -324,8 +324,9 @@ constexpr tensor sdpa_attention_heads(trace& t, const tensor& query, const tenso
     {
         const recorder::function_internals_guard internals{t};
         const std::int64_t num_key_value_groups = q.dim(1) / k.dim(1);
-        const tensor scores = t.mul_scalar(t.matmul(q, repeat_kv(t, k, num_key_value_groups).transpose(2, 3)));
-        (void)t.matmul(t.softmax(scores), repeat_kv(t, v, num_key_value_groups));
+        const tensor keys = repeat_kv(t, k, num_key_value_groups), values = repeat_kv(t, v, num_key_value_groups);
+        const tensor scores = t.mul_scalar(t.matmul(q, keys.transpose(2, 3)));
+        (void)t.matmul(t.softmax(scores), values);
     }
     const std::uint64_t rows = q.numel / static_cast<std::uint64_t>(q.dim(3));
     t.add_written_elements(rows);  // log-sum-exp

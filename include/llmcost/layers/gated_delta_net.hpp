@@ -119,11 +119,13 @@ constexpr tensor chunk_gated_delta_rule(trace& t, inputs in, const gated_delta_n
         chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
     }
     const auto step = [&](tensor& s, bool read) {
-        const tensor fresh = t.sub(t.select(new_values, 2), t.matmul_operator(t.select(k_decayed, 2), s));
+        const tensor chunk_values = t.select(new_values, 2);
+        const tensor fresh = t.sub(chunk_values, t.matmul_operator(t.select(k_decayed, 2), s));
         const tensor inter_chunk_output = t.matmul_operator(t.select(query, 2), s);
         t.copy_into_slice(out, t.add(inter_chunk_output, t.matmul_operator(t.select(intra_chunk_scores, 2), fresh)));
         const recorder::detach_guard unread{t, !read};
-        s = t.add(t.mul(s, t.select(chunk_decay, 2)), t.matmul_operator(t.select(key, 2).transpose(-1, -2), fresh));
+        const tensor decayed_state = t.mul(s, t.select(chunk_decay, 2));
+        s = t.add(decayed_state, t.matmul_operator(t.select(key, 2).transpose(-1, -2), fresh));
     };
     // The first state requires no gradient, later ones do. The last state is not read.
     step(state, chunks > 1);

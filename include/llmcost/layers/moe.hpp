@@ -57,7 +57,8 @@ struct moe_router {
         tensor bias;
         if (config.has_bias) bias = t.param("bias", {config.num_experts});
         const bool in_float = kind == router_kind::softmax_grouped || kind == router_kind::sigmoid_grouped;
-        const tensor logits = in_float ? t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32))
+        const tensor float_tokens = in_float ? t.to(tokens, dtype::float32) : tokens;
+        const tensor logits = in_float ? t.linear(float_tokens, t.to(weight, dtype::float32))
                                        : t.linear(tokens, weight, config.has_bias ? &bias : nullptr);
         if (kind == router_kind::top_k_softmax) return {logits, t.softmax(t.topk(logits, k))};
         if (kind == router_kind::softmax_grouped) {
@@ -205,13 +206,14 @@ struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
                      up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * intermediate_size}),
                      down = param(t, "down_proj", {num_experts, intermediate_size, hidden_size}),
                      down_bias = param(t, "down_proj_bias", {num_experts, hidden_size});
-        const tensor gate_up = t.add(t.matmul_operator(rows, t.select(up, 0)), t.select(up_bias, 0));
+        const tensor unbiased = t.matmul_operator(rows, t.select(up, 0));
+        const tensor gate_up = t.add(unbiased, t.select(up_bias, 0));
         const tensor gate = t.clamp_max(t.slice(gate_up, -1, intermediate_size, 2));
         const tensor limited = t.clamp(t.slice(gate_up, -1, intermediate_size, 2));
         const tensor glu = t.mul(gate, t.sigmoid(t.mul_scalar(gate)));
-        return combine_expert_outputs(
-            t, x, weights,
-            t.add(t.matmul_operator(t.mul(t.add_scalar(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
+        const tensor h = t.mul(t.add_scalar(limited), glu);
+        const tensor unbiased_output = t.matmul_operator(h, t.select(down, 0));
+        return combine_expert_outputs(t, x, weights, t.add(unbiased_output, t.select(down_bias, 0)));
     }
 };
 
@@ -254,7 +256,8 @@ constexpr void load_balancing_loss(trace& t, std::int64_t num_routers, std::int6
         (void)t.add_scalar(picks);
         sums = t.add(sums, t.sum(probabilities, 0));
     }
-    const tensor product = t.mul(t.div_scalar(picks), t.div_scalar(sums).unsqueeze(0));
+    const tensor mean_picks = t.div_scalar(picks), mean_probabilities = t.div_scalar(sums);
+    const tensor product = t.mul(mean_picks, mean_probabilities.unsqueeze(0));
     (void)t.mul_scalar(t.sum(product.view({moe.num_experts}), 0));
 }
 

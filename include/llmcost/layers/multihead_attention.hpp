@@ -36,7 +36,8 @@ struct multihead_attention {
         const tensor q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);
         const tensor kv = t.linear(keys.transpose(0, 1), t.slice(weight, 0, 2 * width), &bias_kv);
         const tensor unpacked_kv = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
-        return attend(t, q, t.select(unpacked_kv, 0), t.select(unpacked_kv, 0), mask);
+        const tensor k = t.select(unpacked_kv, 0), v = t.select(unpacked_kv, 0);
+        return attend(t, q, k, v, mask);
     }
     /// Cross-attention with separate keys and values: one projection each, and a mask converted from booleans.
     constexpr tensor forward(trace& t, const tensor& queries, const tensor& keys, const tensor& values) const {

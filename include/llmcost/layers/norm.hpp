@@ -55,7 +55,8 @@ struct norm_module {
         if (kind == norm_kind::layer_spelled) {
             const tensor mean = t.mean(h, -1, true);
             const tensor variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
-            const tensor out = t.mul(t.sub(h, mean), t.rsqrt(t.add_scalar(variance)));
+            const tensor centered = t.sub(h, mean);
+            const tensor out = t.mul(centered, t.rsqrt(t.add_scalar(variance)));
             return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         }
         const tensor mean_square = t.add_scalar(t.mean(t.pow(h, 2), -1, true));

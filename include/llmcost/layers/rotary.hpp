@@ -147,7 +147,8 @@ constexpr tensor rotate(trace& t, rotary_style kind, const tensor& x, const tens
         const bool pairs = kind == rotary_style::interleaved_split;
         const tensor a = pairs ? t.slice(x, -1, half, 2) : x.slice(-1, half), b = pairs ? t.slice(x, -1, half, 2) : a;
         const tensor c = cos.slice(-1, half).unsqueeze(1), s = sin.slice(-1, half).unsqueeze(1);
-        const tensor first = t.sub(t.mul(a, c), t.mul(b, s)), second = t.add(t.mul(b, c), t.mul(a, s));
+        const tensor ac = t.mul(a, c), first = t.sub(ac, t.mul(b, s));
+        const tensor bc = t.mul(b, c), second = t.add(bc, t.mul(a, s));
         return t.cat({first, second}, -1);
     }
     const tensor c = cos.unsqueeze(1), s = sin.unsqueeze(1);

@@ -40,8 +40,8 @@ struct sparse_indexer {
         const tensor queries = apply_rotary(t, q),
                      keys = update_key_cache(t, apply_rotary(t, k.unsqueeze(2)).squeeze(2));
         const recorder::fused_kernel_guard selected{t, {.kind = fused_kernel_kind::index_selection}};
-        tensor scores =
-            t.matmul(t.to(queries, dtype::float32), t.to(keys.transpose(-1, -2), dtype::float32).unsqueeze(1));
+        const tensor float_queries = t.to(queries, dtype::float32);
+        tensor scores = t.matmul(float_queries, t.to(keys.transpose(-1, -2), dtype::float32).unsqueeze(1));
         scores = t.relu(t.mul_scalar(scores));
         const tensor weights =
             t.mul_scalar(t.to(t.call("weights_proj", linear{attention.width, heads}, x), dtype::float32));

@@ -67,7 +67,8 @@ constexpr tensor chunk_scan(trace& t, inputs in, std::int64_t chunk, const tenso
     tensor c = t.repeat_interleave(t.to(in.c, dtype::float32), 2, heads / in.c.dim(2));
     const tensor d_residual = t.mul(in.d.unsqueeze(-1), padded(t, u, padding));
     u = t.mul(u, t.to(step.unsqueeze(-1), dtype::float32));
-    tensor a = t.mul(t.to(in.a, u.type), t.to(step, dtype::float32));
+    tensor a = t.to(in.a, u.type);
+    a = t.mul(a, t.to(step, dtype::float32));
     for (tensor* v : {&u, &a, &b, &c}) *v = split_into_chunks(t, *v, padding, chunk);
     a = a.permute({0, 3, 1, 2});
     const tensor decay = t.cumsum(a, -1);
@@ -130,7 +131,8 @@ struct grouped_gated_norm {
     [[nodiscard]] constexpr class_name type_name() const { return named; }
     constexpr tensor forward(trace& t, const tensor& x, const tensor& gate) const {
         const tensor w = t.param("weight", {width});
-        const tensor gated = t.mul(t.to(x, dtype::float32), t.silu(t.to(gate, dtype::float32)));
+        const tensor float_x = t.to(x, dtype::float32);
+        const tensor gated = t.mul(float_x, t.silu(t.to(gate, dtype::float32)));
         const tensor parts = gated.view({x.dim(0), x.dim(1), groups, width / groups});
         const tensor normed = t.mul(parts, t.rsqrt(t.add_scalar(t.mean(t.pow(parts, 2), -1, true))));
         return t.mul(w, t.to(normed.view({x.dim(0), x.dim(1), width}), x.type));

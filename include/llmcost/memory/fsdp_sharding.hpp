@@ -49,10 +49,15 @@ protected:
         std::uint64_t unreduced_gradient_bytes = 0;  ///< bytes of gradients that are not reduced yet
         std::uint64_t padded_gradient_bytes = 0;     ///< bytes of these gradients as reduced, including padding
         std::uint64_t shard_gradient_bytes = 0;      ///< bytes of their shards
+        std::uint64_t post_forward_bytes = 0;        ///< shards over fewer ranks, from forward to backward
         bool is_unsharded = false;
         bool is_in_backward = false;      ///< its backward has begun and is not over
         bool has_gradient_shard = false;  ///< a reduced shard since the last step
     };
+    /// The data-parallel ranks of a parameter.
+    [[nodiscard]] std::int64_t ranks_of(const tape_parameter& p) const noexcept {
+        return p.is_distributed_expert ? plan_.expert_data_parallel_size : plan_.data_parallel_size;
+    }
     /// The shard of a parameter on the first device, in the stored type.
     [[nodiscard]] virtual tape_parameter shard_of(const tape_parameter& p) const;
     /// Bytes of a parameter including the padding of its shards, in the type in which it is gathered.
@@ -76,6 +81,15 @@ private:
                 std::uint64_t out_bytes, const unit_state& u, bool is_gradient);
     /// Whether the gradient of a unit reaches nodes before it, so that autograd runs its post-backward hook.
     [[nodiscard]] bool propagates(const unit_state& u, const std::vector<char>& is_reached) const;
+    /// The data-parallel ranks of a unit, and their dimension of the mesh.
+    [[nodiscard]] std::int64_t ranks_of(const fsdp_unit& unit) const noexcept {
+        return unit.is_expert_unit ? plan_.expert_data_parallel_size : plan_.data_parallel_size;
+    }
+    [[nodiscard]] mesh_axis axis_of(const fsdp_unit& unit) const noexcept {
+        return unit.is_expert_unit                  ? mesh_axis::expert_data
+               : plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded
+                                                    : mesh_axis::data;
+    }
     [[nodiscard]] bool is_reduced_in_pass() const noexcept {
         return plan_.sync != gradient_sync::last || is_last_pass();
     }

@@ -19,6 +19,7 @@ struct fsdp_unit {
     std::int32_t first_node = -1;          ///< first and last node in `tape::nodes` that its modules execute
     std::int32_t last_node = -1;
     bool reshards_after_forward = false;
+    bool is_expert_unit = false;  ///< distributed experts, which have data-parallel ranks of their own
 };
 
 /// The units of a model in the order of its modules. The first one is the model itself.

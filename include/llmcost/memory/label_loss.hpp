@@ -46,7 +46,8 @@ inline tensor compute_load_balancing_loss(trace& t, const load_balancing_sizes& 
         tokens_per_expert = t.add_scalar(tokens_per_expert);
         probability_sum = t.add(probability_sum, t.sum(t.to(probabilities, dtype::float32), 0));
     }
-    const tensor product = t.mul(t.div_scalar(tokens_per_expert), t.div_scalar(probability_sum).unsqueeze(0));
+    const tensor mean_tokens = t.div_scalar(tokens_per_expert), mean_probabilities = t.div_scalar(probability_sum);
+    const tensor product = t.mul(mean_tokens, mean_probabilities.unsqueeze(0));
     return t.mul_scalar(t.sum(product.view({balance.num_experts}), 0));
 }
 

@@ -23,6 +23,7 @@ struct collective_event {
     std::int64_t group_size = 1;
     std::uint64_t in_bytes = 0, out_bytes = 0;
     dtype type = dtype::float32;
+    bool has_integers = false;  ///< elements are 64-bit integers, not of `type`
     training_phase phase{};
     std::string module{};    ///< path of the module, or of the FSDP unit
     std::int64_t peer = -1;  ///< of a message: the other rank

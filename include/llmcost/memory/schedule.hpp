@@ -83,6 +83,7 @@ struct training_schedule {
     std::int64_t gradient_accumulation_steps = 1;  ///< passes whose gradients are summed before a step
     std::int64_t data_parallel_size = 1;           ///< number of data-parallel devices
     std::int64_t tensor_parallel_size = 1;         ///< ranks that divide each layer
+    std::int64_t expert_data_parallel_size = 1;    ///< data-parallel ranks of distributed experts
     sharding_strategy sharding = sharding_strategy::ddp;
     fsdp_options fsdp{};
     gradient_sync sync = gradient_sync::all;

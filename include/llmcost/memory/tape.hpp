@@ -48,6 +48,14 @@ struct tape_parameter {
     bool is_trainable = false;
     std::int32_t region_id = -1;  ///< index in `tape::regions`
     gradient_sum_kind gradient_sum_over_ranks = gradient_sum_kind::none;
+    bool is_distributed_expert = false;  ///< of experts that each expert-parallel rank has a part of
+    /// bytes of its gradient if that is larger: of a part of an embedding, whose gradient is whole on each rank; 0:
+    /// equal
+    std::uint64_t whole_gradient_bytes = 0;
+
+    [[nodiscard]] std::uint64_t gradient_bytes() const noexcept {
+        return whole_gradient_bytes > 0 ? whole_gradient_bytes : bytes;
+    }
     dtype type = dtype::float32;
     bool is_routed = false;  ///< of routed experts, with the sizes of an expert-parallel rank
 };

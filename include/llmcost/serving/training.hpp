@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <llmcost/base/workload.hpp>
@@ -17,6 +18,13 @@
 
 namespace llmcost {
 
+/// Device seconds of the kernels of a module in a training step.
+struct module_training_seconds {
+    std::string module_path;  ///< as `model_kernel::module_path`
+    double forward = 0;
+    double backward = 0;  ///< with recomputation
+};
+
 /// The cost of a training step on one device: forward with loss, backward, gradient all-reduce and optimizer step.
 struct training_cost {
     step_cost forward{};
@@ -27,7 +35,8 @@ struct training_cost {
 
     step_time total{};  ///< of all parts, or of kernel launches if the host is slower
     training_memory memory{};
-    bool freezes = false;  ///< only the adapter is trained
+    bool freezes = false;                            ///< only the adapter is trained
+    std::vector<module_training_seconds> modules{};  ///< in the order of their first kernels, with the loss
 
     /// Model FLOPs utilization: 3 · forward FLOPs / (peak · seconds). 0 if the datasheet has no such peak.
     ///
@@ -35,6 +44,10 @@ struct training_cost {
     /// Source: PaLM, arXiv 2204.02311, appendix B.
     [[nodiscard]] double model_flops_utilisation(const device& d, const operand_type& products) const noexcept;
 };
+
+/// Adds device seconds to those of a module.
+void add_seconds(std::vector<module_training_seconds>& modules, const std::string& module_path, double forward,
+                 double backward);
 
 /// The backward products of a product (m, k) x (k, n).
 ///

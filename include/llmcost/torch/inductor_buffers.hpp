@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include <llmcost/torch/joint_graph.hpp>
@@ -24,10 +23,10 @@ inline constexpr std::int32_t whole_tensor = -1;
 /// What a kernel of Inductor reads and computes.
 struct inlined_reads {
     tensor_reads tensors{};
-    std::uint64_t num_loads = 0;             ///< loads per element
-    std::uint64_t num_operators = 0;         ///< loads and operators per element
-    bool is_permuted = false;                ///< reads a transposed tensor
-    std::set<std::string_view> operators{};  ///< names of the inlined operators
+    std::uint64_t num_loads = 0;         ///< loads per element
+    std::uint64_t num_operators = 0;     ///< loads and operators per element
+    bool is_permuted = false;            ///< reads a transposed tensor
+    std::set<std::int32_t> operators{};  ///< nodes of the inlined operators
 };
 
 /// Turns sums with the result of a product into products that add to their result (`addmm`).

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -68,6 +69,12 @@ enum class tf32_mode : std::uint8_t { standard, on, off };
 /// The parts of a training step.
 enum class step_phase : std::uint8_t { forward, recompute, backward, optimizer };
 
+/// The part of the time of a kernel that an operation takes.
+struct operation_share {
+    std::int32_t operation = -1;
+    double share = 0;
+};
+
 /// One launch of a kernel.
 struct torch_kernel {
     literal name = "";  ///< the ATen operator, as PyTorch's profiler lists it
@@ -92,7 +99,8 @@ struct torch_kernel {
     static constexpr int max_operands = 8;
     shape operands[max_operands]{};  ///< sizes that the profiler lists, without scalars and lists of tensors
     int num_operands = 0;
-    std::string operators{};  ///< of a kernel of torch.compile: the names of the fused operators
+    std::string operators{};                ///< of a kernel of torch.compile: the names of the fused operators
+    std::vector<operation_share> shares{};  ///< of a kernel of several operations; empty: all of it is `operation`
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_read + bytes_written; }
 };

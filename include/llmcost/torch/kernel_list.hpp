@@ -71,6 +71,17 @@ private:
     bool has_joint_backward_ = false;  ///< the kernel of this node's backward computes all gradients
 };
 
+namespace detail {
+
+/// The operation of each node, as `torch_kernel::operation`. Nodes of a `torch.autograd.Function` belong to the
+/// operation before them.
+[[nodiscard]] std::vector<std::int32_t> operations_of_nodes(const tape& pass);
+
+/// Sets the operation of each kernel.
+void set_operations(const tape& pass, std::vector<torch_kernel>& kernels);
+
+}  // namespace detail
+
 /// The kernels of one training step of PyTorch on a CUDA device, in the order of their launches.
 ///
 /// With gradient accumulation, those of the last pass.

@@ -53,6 +53,7 @@ struct collective_call {
     mesh_axis axis = mesh_axis::tensor;
     std::int64_t ranks = 1;
     std::int64_t part_elements = 0;  ///< of the tensor that a rank gathers or receives, with padding
+    bool has_integers = false;       ///< elements are 64-bit integers
     bool is_in_parent = false;       ///< the module around the current one issues it
 };
 

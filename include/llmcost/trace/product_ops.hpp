@@ -8,12 +8,16 @@
 #include <llmcost/trace/trace_class.hpp>
 
 // Products of `trace`: linear, matmul, convolutions, triangular solve.
+//
+// Autocast converts the last operand first, as the packages of PyTorch do: g++ compiled them, and their wrapper
+// converts all operands in the arguments of one call. Source: ATen/autocast_mode.h, `WrapFunction_::call`.
 namespace llmcost {
 
 constexpr tensor trace::linear(const tensor& x, const tensor& weight, const tensor* bias) {
     if (needs_autocast(x, weight)) {
         const tensor b = bias != nullptr ? to_autocast_dtype(*bias) : tensor{};
-        return linear(to_autocast_dtype(x), to_autocast_dtype(weight), bias != nullptr ? &b : nullptr);
+        const tensor w = to_autocast_dtype(weight);
+        return linear(to_autocast_dtype(x), w, bias != nullptr ? &b : nullptr);
     }
     const tensor* const in[2] = {&x, &weight};
     const function_call_guard call{recorder_, {torch_function::linear, in, 2, bias}};
@@ -28,7 +32,10 @@ constexpr tensor trace::linear(const tensor& x, const tensor& weight, const tens
 }
 
 constexpr tensor trace::addmm(const tensor& bias, const tensor& a, const tensor& b) {
-    if (needs_autocast(a, b)) return addmm(to_autocast_dtype(bias), to_autocast_dtype(a), to_autocast_dtype(b));
+    if (needs_autocast(a, b)) {
+        const tensor right = to_autocast_dtype(b), left = to_autocast_dtype(a);
+        return addmm(to_autocast_dtype(bias), left, right);
+    }
     const tensor* const in[2] = {&a, &b};
     const function_call_guard call{recorder_, {torch_function::addmm, in, 2, &bias}};
     read_parameter_in_next_op(bias);
@@ -36,7 +43,10 @@ constexpr tensor trace::addmm(const tensor& bias, const tensor& a, const tensor&
 }
 
 constexpr tensor trace::matmul(const tensor& a, const tensor& b, std::int64_t visible, torch_function function) {
-    if (needs_autocast(a, b)) return matmul(to_autocast_dtype(a), to_autocast_dtype(b), visible, function);
+    if (needs_autocast(a, b)) {
+        const tensor right = to_autocast_dtype(b);
+        return matmul(to_autocast_dtype(a), right, visible, function);
+    }
     const tensor* const in[2] = {&a, &b};
     const function_call_guard call{recorder_, {function, in, 2}};
     if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
@@ -78,7 +88,10 @@ constexpr tensor trace::bmm(op kind, const tensor& a, const tensor& b, std::int6
 
 constexpr tensor trace::bmm(torch_function function, op kind, const tensor& a, const tensor& b, std::int64_t visible,
                             const tensor* bias) {
-    if (needs_autocast(a, b)) return bmm(function, kind, to_autocast_dtype(a), to_autocast_dtype(b), visible, bias);
+    if (needs_autocast(a, b)) {
+        const tensor right = to_autocast_dtype(b);
+        return bmm(function, kind, to_autocast_dtype(a), right, visible, bias);
+    }
     if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) throw_size_error("bmm: sizes do not match", a, b);
     tensor out = empty_tensor({a.dim(0), a.dim(-2), b.dim(-1)}, promoted_dtype(a, b));
     if (visible != 0) set_visible_pairs(out, visible);
@@ -113,8 +126,10 @@ constexpr tensor trace::conv(const tensor& x, const tensor& weight, bool bias, c
 
 constexpr tensor trace::conv_transpose(const tensor& x, const tensor& weight, bool bias,
                                        const convolution_options& options, const shape& output_padding) {
-    if (needs_autocast(x, weight))
-        return conv_transpose(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options, output_padding);
+    if (needs_autocast(x, weight)) {
+        const tensor w = to_autocast_dtype(weight);
+        return conv_transpose(to_autocast_dtype(x), w, bias, options, output_padding);
+    }
     if (x.rank != weight.rank) throw_description_error("transposed convolution: input and kernel have different ranks");
     if (weight.dim(0) != x.dim(1))
         throw_size_error("transposed convolution: the numbers of channels do not match", x, weight);
@@ -150,8 +165,10 @@ constexpr tensor trace::to_autocast_dtype(const tensor& a) {
 }
 constexpr tensor trace::conv_implementation(const tensor& x, const tensor& weight, bool bias,
                                             const convolution_options& options) {
-    if (needs_autocast(x, weight))
-        return conv_implementation(to_autocast_dtype(x), to_autocast_dtype(weight), bias, options);
+    if (needs_autocast(x, weight)) {
+        const tensor w = to_autocast_dtype(weight);
+        return conv_implementation(to_autocast_dtype(x), w, bias, options);
+    }
     if (x.rank != weight.rank) throw_description_error("convolution: input and kernel have different ranks");
     if (x.dim(1) != weight.dim(1) * options.groups)
         throw_size_error("convolution: the numbers of channels do not match", x, weight);

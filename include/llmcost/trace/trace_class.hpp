@@ -473,8 +473,8 @@ public:
         record_unary(op::copy, {}, {}, out, a);
         return out;
     }
-    /// Communication between ranks of which only the backward, the gradient of a tensor, has any.
-    constexpr tensor gradient_collective(const collective_call& call, const tensor& a) {
+    /// Communication between ranks that leaves the sizes of a tensor as they are: of its gradient, or of both.
+    constexpr tensor collective_in_place(const collective_call& call, const tensor& a) {
         if (!a.requires_grad) return a;
         recorder_.announce_collective(call);
         tensor out = a;

@@ -22,12 +22,14 @@ struct faster_step {
     std::string change{};
     double seconds = 0;
     double relative_time = 1;
+    double lower = 0;  ///< interval of `seconds` if its method is another one: torch.compile; 0: not set
+    double upper = 0;
 };
 
 /// The changes that save at least one percent of the time per input and fit into the device, the best first.
 ///
-/// They are a CUDA graph and a larger batch if the host limits the step, a fused optimizer, fused attention, autocast
-/// in bfloat16, and a vocabulary that is padded to a multiple of 64.
+/// They are a CUDA graph and a larger batch if the host limits the step, torch.compile, a fused optimizer, fused
+/// attention, autocast in bfloat16, and a vocabulary that is padded to a multiple of 64.
 [[nodiscard]] std::vector<faster_step> find_faster_steps(const deployment& p, const workload& load,
                                                          const training_plan& plan, const torch_step& step);
 

@@ -100,11 +100,7 @@ inline constexpr std::array graph_options = concatenate(
                             with_help(option::engine,
                                       "trtllm, vllm or sglang: of --format chrome and chakra; torch: times of PyTorch, "
                                       "as llmcost latency"),
-                            option::calibration,
-                            with_help(option::execution,
-                                      "graph: fused kernels in a CUDA graph; stream: fused, launched one by one; "
-                                      "eager: not fused (default graph; torch: eager)"),
-                            option::torch_host, option::tf32}),
+                            option::calibration, option::torch_execution, option::torch_host, option::tf32}),
     with_section("Precision", std::array{option::linear_dtype, option::precision, option::implementation}),
     with_section("Output", std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out}),
     help_option);

@@ -76,6 +76,9 @@ std::string kernel_label(const operator_shape& shape);
 /// The inputs of a step and the tokens in the KV cache, e.g. `16 x 1 token after 1,000 cached tokens`.
 std::string step_label(const model& m, const workload& load);
 
+/// The phases of a training step: time, FLOP/s and memory bandwidth.
+std::string training_phase_lines(const training_cost& t, const optimizer_spec& optimizer);
+
 /// Writes the memory that each device needs, and whether it fits.
 void write_memory(json_writer& json, const deployment& p, count needed, std::int64_t pipeline = 1);
 

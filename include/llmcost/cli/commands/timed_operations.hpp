@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
@@ -15,6 +16,7 @@
 #include <llmcost/graph/operator_table.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/serving/operator_times.hpp>
+#include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/step.hpp>
 
 // The times of the operations of a pass, for the commands that list operations, modules or layers.
@@ -25,7 +27,9 @@ namespace option {
 inline constexpr option_spec operations_engine = with_help(
     engine, "torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)");
 inline constexpr option_spec operations_execution =
-    with_help(torch_execution, "of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)");
+    with_help(torch_execution,
+              "of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile; reduce-overhead: "
+              "compile in CUDA graphs (default eager)");
 
 }  // namespace option
 
@@ -56,6 +60,10 @@ namespace detail {
 ///
 /// All commands have this time, so that their totals are equal.
 [[nodiscard]] torch_step time_torch_step(const deployment& p, const workload& load, const training_plan* plan);
+
+/// The kernels of `time_torch_step`, in the order of their launches.
+[[nodiscard]] std::vector<torch_kernel> list_torch_kernels(const deployment& p, const workload& load,
+                                                           const training_plan* plan);
 
 /// Completes the workload of a graph for PyTorch: element types, attention, and the mode of the modules.
 /// Throws: `usage` for options that PyTorch does not have.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/report/json_writer.hpp>
 
@@ -13,6 +14,9 @@ namespace llmcost::cli::detail {
 
 /// Writes the member `ranks`.
 void write_ranks(json_writer& json, const std::vector<training_rank>& ranks);
+
+/// Writes the member `schedule` of a job with a pipeline: the actions of each of its ranks, as PyTorch writes them.
+void write_schedule(json_writer& json, const training_parallelism& parallel);
 
 /// A table of the ranks, then the collectives of each distinct rank, summed by operation, group, phase and bytes.
 [[nodiscard]] std::string rank_lines(const std::vector<training_rank>& ranks);

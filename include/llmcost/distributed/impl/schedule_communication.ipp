@@ -76,21 +76,30 @@ private:
     return result;
 }
 
-/// Adds `REDUCE_GRAD` and its wait after the last weight gradient of each stage.
+/// Adds `REDUCE_GRAD` after the last weight gradient of each stage, and its wait.
 ///
 /// Source: PyTorch, schedules.py, `_add_reduce_grad`.
-[[nodiscard]] inline rank_actions add_reduce_gradient(const rank_actions& actions, int num_stages, int microbatches) {
+[[nodiscard]] inline rank_actions add_reduce_gradient(const rank_actions& actions, const pipeline_schedule& schedule,
+                                                      bool defer_wait) {
     rank_actions result;
-    std::vector<int> complete(static_cast<std::size_t>(num_stages));
+    std::vector<int> complete(static_cast<std::size_t>(schedule.num_stages()));
+    int pending = -1;  // stage whose reduction has no wait yet
+    const auto wait = [&] {
+        if (pending >= 0) result.push_back({pending, action_kind::wait_reduce_gradient});
+        pending = -1;
+    };
     for (const pipeline_action& action : actions) {
         result.push_back(action);
         for_each_part(action, [&](const pipeline_action& part) {
             if (!has_weight_gradient(part.kind)) return;
-            if (++complete[static_cast<std::size_t>(part.stage)] < microbatches) return;
+            if (++complete[static_cast<std::size_t>(part.stage)] < schedule.microbatches) return;
+            wait();
             result.push_back({part.stage, action_kind::reduce_gradient});
-            result.push_back({part.stage, action_kind::wait_reduce_gradient});
+            pending = part.stage;
+            if (!defer_wait) wait();
         });
     }
+    wait();
     return result;
 }
 
@@ -181,6 +190,44 @@ private:
             result.push_back({action.stage, action_kind::wait_send_forward, action.microbatch});
         if (action.kind == action_kind::send_backward)
             result.push_back({action.stage, action_kind::wait_send_backward, action.microbatch});
+    }
+    return result;
+}
+
+/// Moves each `RECV` before the action that needs it. Before a send to a higher rank, it receives what that rank sends,
+/// so that two ranks do not wait for each other.
+///
+/// Source: PyTorch, schedules.py, `_defer_recv_ops`.
+[[nodiscard]] inline rank_actions defer_receives(const rank_actions& actions, const pipeline_schedule& schedule,
+                                                 int rank) {
+    rank_actions result, deferred;
+    const auto receive_if = [&](const auto& is_needed) {
+        for (const pipeline_action& action : deferred)
+            if (is_needed(action)) result.push_back(action);
+        deferred.erase(std::remove_if(deferred.begin(), deferred.end(), is_needed), deferred.end());
+    };
+    for (const pipeline_action& action : actions) {
+        if (action.kind == action_kind::recv_forward || action.kind == action_kind::recv_backward) {
+            deferred.push_back(action);
+            continue;
+        }
+        if (action.kind == action_kind::send_forward || action.kind == action_kind::send_backward) {
+            const int receiver =
+                schedule.rank_of_stage(action.stage + (action.kind == action_kind::send_forward ? 1 : -1));
+            if (rank < receiver)
+                receive_if([&](const pipeline_action& recv) {
+                    const int sender = recv.stage + (recv.kind == action_kind::recv_forward ? -1 : 1);
+                    return schedule.rank_of_stage(sender) == receiver;
+                });
+        }
+        for_each_part(action, [&](const pipeline_action& part) {
+            const bool is_forward = part.kind == action_kind::forward;
+            if (!is_forward && !has_input_gradient(part.kind)) return;
+            const pipeline_action needed{
+                part.stage, is_forward ? action_kind::recv_forward : action_kind::recv_backward, part.microbatch};
+            receive_if([&](const pipeline_action& recv) { return recv == needed; });
+        });
+        result.push_back(action);
     }
     return result;
 }
@@ -285,11 +332,14 @@ LLMCOST_INLINE ranked_actions add_communication(const pipeline_schedule& schedul
         std::copy_if(schedule.order[rank].begin(), schedule.order[rank].end(), std::back_inserter(order[rank]),
                      [](const pipeline_action& action) { return action.kind != action_kind::idle; });
         order[rank] = detail::add_reduce_gradient(detail::add_unshard_reshard(order[rank], options.max_active_stages),
-                                                  schedule.num_stages(), schedule.microbatches);
+                                                  schedule, options.defer_reduce_gradient_wait);
     }
     order = detail::add_send_recv(schedule, order);
-    for (rank_actions& actions : order)
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+        rank_actions& actions = order[static_cast<std::size_t>(rank)];
         actions = detail::add_wait_send(actions, schedule.num_stages(), schedule.microbatches);
+        if (options.defer_receives) actions = detail::defer_receives(actions, schedule, rank);
+    }
     return order;
 }
 

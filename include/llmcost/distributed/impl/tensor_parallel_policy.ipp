@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -18,6 +18,7 @@
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/fsdp_units.hpp>
+#include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/collective.hpp>
 #include <llmcost/trace/scope.hpp>
@@ -63,28 +64,34 @@ LLMCOST_INLINE const tensor_parallel_plan* find_tensor_parallel_plan(const model
 
 LLMCOST_INLINE tensor_parallel_policy::tensor_parallel_policy(const model& m, const training_parallelism& parallel,
                                                               std::int64_t rank)
-    : plan_(*find_tensor_parallel_plan(m)),
+    : plan_(find_tensor_parallel_plan(m)),
       parallel_(parallel),
       rank_(rank),
       vocabulary_(m.config.vocab_size),
-      rope_features_(m.config.mla.qk_rope_head_dim) {}
+      rope_features_(m.config.mla.qk_rope_head_dim),
+      num_experts_(m.config.moe.num_experts),
+      num_experts_per_tok_(m.config.moe.num_experts_per_tok),
+      hidden_size_(m.config.hidden_size) {}
 
 LLMCOST_INLINE std::int64_t tensor_parallel_policy::part_of(std::int64_t size) const noexcept {
     return detail::rows_of_rank(size, parallel_.tensor, rank_);
 }
 
 LLMCOST_INLINE tensor_parallel_style tensor_parallel_policy::style_of(std::string_view path) const {
-    for (const tensor_parallel_rule& rule : std::span(plan_.rules, static_cast<std::size_t>(plan_.num_rules)))
+    if (plan_ == nullptr || parallel_.tensor == 1) return tensor_parallel_style::none;
+    for (const tensor_parallel_rule& rule : std::span(plan_->rules, static_cast<std::size_t>(plan_->num_rules)))
         if (detail::ends_with_pattern(path, rule.pattern)) return rule.style;
-    if (path == "lm_head" || path.ends_with(".lm_head")) return plan_.head;
+    if (path == "lm_head" || path.ends_with(".lm_head")) return plan_->head;
     // transformers/distributed/mixin.py, `_init_parallel_plans`: the embedding of a model with a plan
     const bool is_embedding = path == "embed_tokens" || path.ends_with(".embed_tokens");
-    return is_embedding && plan_.num_rules > 0 ? tensor_parallel_style::embedding_rowwise : tensor_parallel_style::none;
+    return is_embedding && plan_->num_rules > 0 ? tensor_parallel_style::embedding_rowwise
+                                                : tensor_parallel_style::none;
 }
 
 LLMCOST_INLINE model tensor_parallel_policy::shard(model m) const {
+    if (plan_ == nullptr || parallel_.tensor == 1) return m;
     bool has_attention = false, has_mlp = false, has_experts = false, has_shared = false;
-    for (const tensor_parallel_rule& rule : std::span(plan_.rules, static_cast<std::size_t>(plan_.num_rules))) {
+    for (const tensor_parallel_rule& rule : std::span(plan_->rules, static_cast<std::size_t>(plan_->num_rules))) {
         if (!detail::is_column(rule.style)) continue;
         const std::string_view pattern = rule.pattern;
         const bool is_attention =
@@ -104,7 +111,7 @@ LLMCOST_INLINE model tensor_parallel_policy::shard(model m) const {
             c.layers.specs[i].intermediate_size =
                 static_cast<std::int32_t>(part_of(c.layers.specs[i].intermediate_size));
     }
-    if (has_experts) c.moe.intermediate_size = part_of(c.moe.intermediate_size);
+    if (has_experts && parallel_.expert == 1) c.moe.intermediate_size = part_of(c.moe.intermediate_size);
     if (has_shared) c.moe.shared_intermediate_size = part_of(c.moe.shared_intermediate_size);
     return m;
 }
@@ -119,14 +126,36 @@ LLMCOST_INLINE bool tensor_parallel_policy::is_read_along_sequence(std::string_v
            style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::none;
 }
 
-LLMCOST_INLINE bool tensor_parallel_policy::has_whole_gradient(std::string_view parameter) const {
-    return style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::embedding_rowwise;
+LLMCOST_INLINE void tensor_parallel_policy::mark_parameters(tape& pass, bool has_fsdp) const {
+    std::vector<int> readers(pass.parameters.size());
+    for (const tape_node& n : pass.nodes)
+        for (const tape_edge& e : n.inputs)
+            if (e.parameter >= 0) ++readers[static_cast<std::size_t>(e.parameter)];
+    for (std::size_t i = 0; i < pass.parameters.size(); ++i) {
+        tape_parameter& p = pass.parameters[i];
+        p.is_distributed_expert = is_distributed_expert(p.name);
+        p.gradient_sum_over_ranks = sums_gradient(p.name)            ? gradient_sum_kind::after_backward
+                                    : is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
+                                                                     : gradient_sum_kind::none;
+        const bool is_embedding = style_of(detail::module_of_parameter(p)) == tensor_parallel_style::embedding_rowwise;
+        if (is_embedding && readers[i] == 1 && !has_fsdp && p.sizes.front() > 0)
+            p.whole_gradient_bytes =
+                p.bytes / static_cast<std::uint64_t>(p.sizes.front()) * static_cast<std::uint64_t>(vocabulary_);
+    }
+}
+
+LLMCOST_INLINE bool tensor_parallel_policy::is_distributed_expert(std::string_view parameter) const {
+    return std::ranges::any_of(expert_paths_, [&](const std::string& path) {
+        return parameter.size() > path.size() && parameter.starts_with(path) && parameter[path.size()] == '.';
+    });
 }
 
 LLMCOST_INLINE void tensor_parallel_policy::on_trace_begin() {
     path_.clear();
     parent_lengths_.clear();
     gathered_source_ = -1;
+    experts_depth_ = 0;
+    expert_paths_.clear();
 }
 
 LLMCOST_INLINE void tensor_parallel_policy::enter(const module_info& m) {
@@ -134,15 +163,24 @@ LLMCOST_INLINE void tensor_parallel_policy::enter(const module_info& m) {
     const std::string_view name = m.name;
     if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
     if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
+    if (parallel_.expert == 1 || m.module_role != role::experts || experts_depth_ > 0) return;
+    experts_depth_ = parent_lengths_.size();
+    expert_paths_.push_back(path_);
+    num_arguments_ = 0;
 }
 
 LLMCOST_INLINE void tensor_parallel_policy::leave(const module_info&) {
+    if (experts_depth_ == parent_lengths_.size()) experts_depth_ = 0;
     path_.resize(parent_lengths_.back());
     parent_lengths_.pop_back();
 }
 
 LLMCOST_INLINE shape tensor_parallel_policy::shard_parameter(literal, const shape& sizes) const {
     shape out = sizes;
+    if (is_in_distributed_experts()) {
+        out.size[0] /= parallel_.expert;
+        return out;
+    }
     switch (style_of(path_)) {
         case tensor_parallel_style::embedding_rowwise:
         case tensor_parallel_style::colwise_gather_output: out.size[0] = part_of(out.size[0]); break;
@@ -155,20 +193,74 @@ LLMCOST_INLINE shape tensor_parallel_policy::shard_parameter(literal, const shap
 }
 
 LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_input(trace& t, const tensor& x) {
+    if (is_in_distributed_experts()) return parent_lengths_.size() == experts_depth_ ? dispatch(t, x) : x;
     const collective_call summed{
         .backward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor};
     switch (style_of(path_)) {
         case tensor_parallel_style::colwise:
-            return parallel_.has_sequence_parallel ? gather_sequence(t, x, true) : t.gradient_collective(summed, x);
+            return parallel_.has_sequence_parallel ? gather_sequence(t, x, true) : t.collective_in_place(summed, x);
         case tensor_parallel_style::colwise_gather_output:
-            return parallel_.has_sequence_parallel ? gather_sequence(t, x, false) : t.gradient_collective(summed, x);
+            return parallel_.has_sequence_parallel ? gather_sequence(t, x, false) : t.collective_in_place(summed, x);
         case tensor_parallel_style::packed_colwise:
-        case tensor_parallel_style::moe_tp_experts: return t.gradient_collective(summed, x);
+        case tensor_parallel_style::moe_tp_experts: return t.collective_in_place(summed, x);
         default: return x;
     }
 }
 
+LLMCOST_INLINE tensor tensor_parallel_policy::slice_tokens(trace& t, const tensor& x) const {
+    if (parallel_.tensor == 1) return x;
+    const std::int64_t largest_part = (x.dim(0) + parallel_.tensor - 1) / parallel_.tensor;
+    return t
+        .collective_in_place({.backward = collective_kind::all_gather,
+                              .axis = mesh_axis::tensor,
+                              .ranks = parallel_.tensor,
+                              .part_elements = largest_part * x.dim(1)},
+                             x)
+        .slice(0, part_of(x.dim(0)));
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::exchange(trace& t, const tensor& x, std::int64_t elements,
+                                                       bool has_integers, collective_kind backward) const {
+    const bool is_tensor_group = parallel_.expert == parallel_.tensor;
+    const bool is_data_group = parallel_.tensor == 1 && parallel_.expert == parallel_.data;
+    const mesh_axis data_axis =
+        parallel_.rules == split_rules::transformers ? mesh_axis::fully_sharded : mesh_axis::data;
+    return t.collective_in_place({.forward = collective_kind::all_to_all,
+                                  .backward = backward,
+                                  .axis = is_tensor_group ? mesh_axis::tensor
+                                          : is_data_group ? data_axis
+                                                          : mesh_axis::expert,
+                                  .ranks = parallel_.expert,
+                                  .part_elements = elements,
+                                  .has_integers = has_integers},
+                                 x);
+}
+
+// The arguments of experts are the tokens and the weights of their experts.
+LLMCOST_INLINE tensor tensor_parallel_policy::dispatch(trace& t, const tensor& x) {
+    num_tokens_ = x.dim(0);
+    num_sent_tokens_ = parallel_.tensor == 1 ? num_tokens_ : part_of(num_tokens_);
+    tensor part = slice_tokens(t, x);
+    if (++num_arguments_ < 2) return part;
+    part = exchange(t, part, num_experts_, true, collective_kind::none);
+    return exchange(t, part, num_sent_tokens_ * num_experts_per_tok_ * hidden_size_, false,
+                    collective_kind::all_to_all);
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::combine(trace& t, const tensor& y) const {
+    const tensor received =
+        exchange(t, y, num_sent_tokens_ * num_experts_per_tok_ * hidden_size_, false, collective_kind::all_to_all);
+    if (parallel_.tensor == 1) return received;
+    const std::int64_t largest_part = (num_tokens_ + parallel_.tensor - 1) / parallel_.tensor;
+    return t.collective({.forward = collective_kind::all_gather,
+                         .axis = mesh_axis::tensor,
+                         .ranks = parallel_.tensor,
+                         .part_elements = largest_part * hidden_size_},
+                        received, {num_tokens_, hidden_size_});
+}
+
 LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_output(trace& t, const tensor& y) {
+    if (is_in_distributed_experts()) return parent_lengths_.size() == experts_depth_ ? combine(t, y) : y;
     switch (style_of(path_)) {
         case tensor_parallel_style::rowwise:
         case tensor_parallel_style::rowwise_split_input:
@@ -181,7 +273,7 @@ LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_output(trace& t, 
         case tensor_parallel_style::colwise_gather_output:
             return parallel_.has_loss_parallel ? y : gather_features(t, y, vocabulary_);
         case tensor_parallel_style::mla_kv_a_proj:
-            return t.gradient_collective(
+            return t.collective_in_place(
                 {.backward = collective_kind::all_reduce,
                  .axis = mesh_axis::tensor,
                  .ranks = parallel_.tensor,

@@ -204,6 +204,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         schedule.optimizer = find_optimizer("none");
         schedule.num_steps = 1;
     } else {
+        if (policy) policy->mark_parameters(recorded.pass, schedule.sharding == sharding_strategy::fsdp);
         pass = std::move(recorded.pass);
         if (parallel.has_sequence_parallel && parallel.tensor > 1 && !policy)
             divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),

@@ -19,6 +19,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/distributed/ddp_buckets.hpp>
 #include <llmcost/distributed/device_mesh.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/adapter.hpp>
@@ -31,13 +32,36 @@
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/trace/collective.hpp>
+#include <llmcost/trace/ops.hpp>
 
 namespace llmcost::detail {
 
 /// Collects the collectives of a step, and the parameters in the order in which their gradients are complete.
+///
+/// With context parallelism, attention exchanges keys and values of all positions, and in backward their gradients in
+/// float32. They travel together.
+/// Source: torch/distributed/tensor/experimental/_context_parallel/_attention.py, `_templated_ring_attention`,
+/// `_templated_ring_attention_backward`, `_AllGatherRotater`, `_AllToAllRotater`.
 class collective_recorder final : public replay_observer {
 public:
+    collective_recorder() = default;
+    collective_recorder(const tape& pass, const training_parallelism& parallel) : pass_(&pass), parallel_(parallel) {}
+
     void on_collective(const collective_event& event) override { collectives_.push_back(event); }
+    void on_forward(std::int32_t node, bool is_recomputed) override {
+        if (!is_divided_attention(node)) return;
+        const training_phase phase = is_recomputed ? training_phase::backward : training_phase::forward;
+        if (!parallel_.rotates_context) return exchange_keys(node, phase);
+        for (std::int64_t turn = 1; turn < parallel_.context; ++turn) exchange_keys(node, phase);
+    }
+    void on_backward(std::int32_t node) override {
+        if (!is_divided_attention(node)) return;
+        if (!parallel_.rotates_context) exchange_keys(node, training_phase::backward);
+        for (std::int64_t turn = 1; turn <= parallel_.context; ++turn) {
+            if (parallel_.rotates_context && turn < parallel_.context) exchange_keys(node, training_phase::backward);
+            exchange_gradients(node);
+        }
+    }
     void on_parameter_gradient(std::int32_t parameter, bool) override {
         if (std::ranges::find(gradient_order_, parameter) == gradient_order_.end())
             gradient_order_.push_back(parameter);
@@ -48,6 +72,40 @@ public:
     [[nodiscard]] const std::vector<std::int32_t>& gradient_order() const noexcept { return gradient_order_; }
 
 private:
+    [[nodiscard]] bool is_divided_attention(std::int32_t node) const {
+        return parallel_.context > 1 && pass_->nodes[static_cast<std::size_t>(node)].kind == op::attention;
+    }
+    /// Keys and values are the second and the third operand of attention.
+    [[nodiscard]] std::uint64_t key_value_elements(const tape_operands& attention) const {
+        return attention.inputs[1].numel + attention.inputs[2].numel;
+    }
+    void exchange_keys(std::int32_t node, training_phase phase) {
+        const tape_operands& attention = pass_->operands[static_cast<std::size_t>(node)];
+        const dtype type = attention.inputs[1].type;
+        const std::uint64_t bytes = key_value_elements(attention) * static_cast<std::uint64_t>(bits_of(type)) / 8;
+        if (parallel_.rotates_context) return add(attention, collective_kind::all_to_all, bytes, bytes, type, phase);
+        add(attention, collective_kind::all_gather, bytes, bytes * static_cast<std::uint64_t>(parallel_.context), type,
+            phase);
+    }
+    void exchange_gradients(std::int32_t node) {
+        const tape_operands& attention = pass_->operands[static_cast<std::size_t>(node)];
+        const std::uint64_t bytes = 4 * key_value_elements(attention);
+        add(attention, collective_kind::all_to_all, bytes, bytes, dtype::float32, training_phase::backward);
+    }
+    void add(const tape_operands& attention, collective_kind kind, std::uint64_t in_bytes, std::uint64_t out_bytes,
+             dtype type, training_phase phase) {
+        collectives_.push_back({.kind = kind,
+                                .axis = mesh_axis::context,
+                                .group_size = parallel_.context,
+                                .in_bytes = in_bytes,
+                                .out_bytes = out_bytes,
+                                .type = type,
+                                .phase = phase,
+                                .module = pass_->modules[static_cast<std::size_t>(attention.module)]});
+    }
+
+    const tape* pass_ = nullptr;
+    training_parallelism parallel_{};
     std::vector<collective_event> collectives_;
     std::vector<std::int32_t> gradient_order_;
 };
@@ -81,7 +139,8 @@ private:
                                                       std::int64_t rank) {
     tape_parameter out = p;
     if (!p.sizes.empty() && p.elements > 0) {
-        const std::int64_t rows = rows_of_rank(p.sizes[0], plan.data_parallel_size, rank);
+        const std::int64_t ranks = p.is_distributed_expert ? plan.expert_data_parallel_size : plan.data_parallel_size;
+        const std::int64_t rows = rows_of_rank(p.sizes[0], ranks, rank);
         out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
         out.sizes[0] = rows;
     }
@@ -145,6 +204,7 @@ public:
     rank_recording(const model& m, const workload& load, const training_plan& plan,
                    const training_parallelism& parallel, std::int64_t tensor_coordinate);
     [[nodiscard]] training_rank rank(std::int64_t rank, const device_mesh& mesh) const;
+    [[nodiscard]] const recorded_training& recorded() const noexcept { return recorded_; }
 
 private:
     [[nodiscard]] const training_schedule& schedule() const noexcept { return recorded_.plan.schedule; }
@@ -155,13 +215,25 @@ private:
         const std::vector<std::int32_t>& order = recorder_.gradient_order();
         return std::ranges::find(order, static_cast<std::int32_t>(parameter)) != order.end();
     }
-    /// Whether only one operation reads a parameter: an embedding that no head is tied to.
-    [[nodiscard]] bool has_one_reader(std::size_t parameter) const;
     void record(const model& m, const workload& load);
-    void set_gradient_sums();
     void add_optimizer_sums();
+    void add_loss_sums(const workload& load);
+
+    /// The coordinate of a rank among those that shard a parameter. Experts have a mesh of their own, in which
+    /// expert-parallel ranks are neighbors.
+    [[nodiscard]] std::int64_t data_coordinate(std::int64_t rank, const device_mesh& mesh, bool is_expert) const {
+        const std::int64_t expert_ranks = parallel_.data * parallel_.context * parallel_.tensor;
+        return is_expert ? rank % expert_ranks / parallel_.expert : mesh.coordinate(rank, mesh_axis::data);
+    }
+    /// FLOPs of attention to keys of other ranks, relative to those to its own keys.
+    ///
+    /// A rank has one piece from each end of the sequence. Of the keys of earlier ranks it reads a half with all
+    /// queries, of those of later ranks all with a half of its queries. Source:
+    /// torch/distributed/tensor/experimental/_context_parallel/_attention.py, `_templated_ring_attention`.
+    [[nodiscard]] count remote_attention_flops() const;
 
     std::optional<tensor_parallel_policy> policy_;
+    training_parallelism parallel_;
     training_plan plan_;
     recorded_training recorded_{};
     collective_recorder recorder_{};
@@ -172,25 +244,36 @@ private:
 
 LLMCOST_INLINE rank_recording::rank_recording(const model& m, const workload& load, const training_plan& plan,
                                               const training_parallelism& parallel, std::int64_t tensor_coordinate)
-    : plan_(plan) {
-    if (parallel.tensor > 1) {
+    : parallel_(parallel), plan_(plan) {
+    workload part = load;
+    part.sequence /= parallel.context;
+    if (parallel.tensor > 1 || parallel.expert > 1) {
         policy_.emplace(m, parallel, tensor_coordinate);
         plan_.parallel_policy = &*policy_;
-        record(policy_->shard(m), load);
+        record(policy_->shard(m), part);
     } else {
-        record(m, load);
+        record(m, part);
     }
 }
 
+LLMCOST_INLINE count rank_recording::remote_attention_flops() const {
+    count flops;
+    for (const tape_node& n : recorded_.pass.nodes)
+        if (n.kind == op::attention) flops += count(n.torch_flops);
+    return flops * count(parallel_.context - 1) / count(2);
+}
+
 LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load) {
-    recorded_ = record_training(m, load, plan_);
-    set_gradient_sums();
+    recorded_ = record_training(m, load, plan_, parallel_.context > 1);
+    if (policy_) policy_->mark_parameters(recorded_.pass, is_sharded());
+    recorder_ = collective_recorder(recorded_.pass, parallel_);
     timeline_ = replay_training(recorded_.pass, schedule(), &recorder_);
     collectives_ = recorder_.collectives();
     if (schedule().sharding == sharding_strategy::ddp && schedule().data_parallel_size > 1)
         collectives_ = ddp_collectives(recorded_.pass, schedule(), recorder_.gradient_order());
     add_clipping(collectives_, schedule(), recorder_.gradient_order().size());
     add_optimizer_sums();
+    add_loss_sums(load);
     const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
     for (collective_event& c : collectives_) c.module = names.of_module(c.module);
     if (is_sharded() && schedule().fsdp.wrapping == fsdp_wrapping::layers)
@@ -198,14 +281,6 @@ LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load)
             for (const std::int32_t p : unit.parameters)
                 padded_bytes_ += fsdp_part(recorded_.pass.parameters[static_cast<std::size_t>(p)], schedule(), 0).bytes;
     buffers_bytes_ = stored_buffer_bytes(m, load, recorded_);
-}
-
-LLMCOST_INLINE void rank_recording::set_gradient_sums() {
-    if (!policy_) return;
-    for (tape_parameter& p : recorded_.pass.parameters)
-        p.gradient_sum_over_ranks = policy_->sums_gradient(p.name)            ? gradient_sum_kind::after_backward
-                                    : policy_->is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
-                                                                              : gradient_sum_kind::none;
 }
 
 /// Adds the sums of gradients that AdamW reads along a divided sequence, one for each of its three reads.
@@ -228,36 +303,55 @@ LLMCOST_INLINE void rank_recording::add_optimizer_sums() {
     }
 }
 
-LLMCOST_INLINE bool rank_recording::has_one_reader(std::size_t parameter) const {
-    std::int64_t readers = 0;
-    for (const tape_node& n : recorded_.pass.nodes)
-        for (const tape_edge& e : n.inputs) readers += e.parameter == static_cast<std::int32_t>(parameter) ? 1 : 0;
-    return readers == 1;
+/// Adds the all-reduces of a loss over divided logits, at the end of each forward: the maximum and the sum of each
+/// token's logits, and its loss.
+///
+/// Source: torch/distributed/tensor/parallel/loss.py, `_log_softmax`, `_nll_loss_forward`.
+LLMCOST_INLINE void rank_recording::add_loss_sums(const workload& load) {
+    if (!policy_ || !policy_->has_divided_logits()) return;
+    constexpr std::size_t num_sums = 3;
+    const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(load.batch) * static_cast<std::uint64_t>(load.sequence);
+    const std::vector<collective_event> sums(num_sums, {.kind = collective_kind::all_reduce,
+                                                        .axis = mesh_axis::tensor,
+                                                        .group_size = schedule().tensor_parallel_size,
+                                                        .in_bytes = bytes,
+                                                        .out_bytes = bytes,
+                                                        .type = dtype::float32,
+                                                        .phase = training_phase::forward});
+    std::vector<collective_event> all;
+    for (const collective_event& c : collectives_) {
+        const bool ends_forward = !all.empty() && all.back().phase == training_phase::forward;
+        if (ends_forward && c.phase != training_phase::forward) all.insert(all.end(), sums.begin(), sums.end());
+        all.push_back(c);
+    }
+    collectives_ = std::move(all);
 }
 
 LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const device_mesh& mesh) const {
     const count passes(schedule().gradient_accumulation_steps);
     const model_metrics& metrics = recorded_.run.pass_metrics;
-    training_rank r{.rank = rank,
-                    .padded_parameters_bytes = padded_bytes_,
-                    .buffers_bytes = buffers_bytes_,
-                    .saved_bytes = timeline_.saved_bytes,
-                    .forward_flops = metrics.torch_flops * passes,
-                    .backward_flops = (metrics.backward_torch_flops + count(timeline_.recomputed_flops)) * passes,
-                    .collectives = collectives_};
+    const count remote = remote_attention_flops();  // backward of fused attention has five products, forward two
+    const bool has_saved_bytes = parallel_.context == 1 && buffers_bytes_ == recorded_.pass.buffer_bytes;
+    training_rank r{
+        .rank = rank,
+        .padded_parameters_bytes = padded_bytes_,
+        .buffers_bytes = buffers_bytes_,
+        .saved_bytes = has_saved_bytes ? std::optional(timeline_.saved_bytes) : std::nullopt,
+        .forward_flops = (metrics.torch_flops + remote) * passes,
+        .backward_flops =
+            (metrics.backward_torch_flops + count(timeline_.recomputed_flops) + remote * count(5) / count(2)) * passes,
+        .collectives = collectives_};
     const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
     std::vector<tape_parameter> updated;
     for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
         const tape_parameter& whole = recorded_.pass.parameters[i];
         tape_parameter part =
-            is_sharded() ? fsdp_part(whole, schedule(), mesh.coordinate(rank, mesh_axis::data)) : whole;
+            is_sharded() ? fsdp_part(whole, schedule(), data_coordinate(rank, mesh, whole.is_distributed_expert))
+                         : whole;
         r.parameters.push_back({names.of_parameter(whole), part.sizes, part.elements, part.bytes});
         r.parameters_bytes += part.bytes;
         if (!has_gradient(i)) continue;
-        const bool has_whole_gradient =
-            policy_ && !is_sharded() && policy_->has_whole_gradient(whole.name) && has_one_reader(i);
-        r.gradients_bytes +=
-            has_whole_gradient ? policy_->whole_vocabulary_bytes(whole.sizes, whole.bytes) : part.bytes;
+        r.gradients_bytes += is_sharded() ? part.bytes : part.gradient_bytes();
         updated.push_back(std::move(part));
     }
     r.optimizer_bytes = compute_optimizer_memory(*schedule().optimizer, schedule().galore_rank, updated, true).state;
@@ -273,6 +367,7 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
                                                             const std::vector<std::int64_t>& ranks) {
     const device_mesh mesh = mesh_of(parallel);
     plan.schedule.tensor_parallel_size = parallel.tensor;
+    plan.schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
     std::vector<training_rank> out;
     std::optional<detail::rank_recording> recording;
     std::int64_t tensor_coordinate = -1;
@@ -280,7 +375,11 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
         const std::int64_t coordinate = mesh.coordinate(rank, mesh_axis::tensor);
         if (coordinate != tensor_coordinate) recording.emplace(m, load, plan, parallel, coordinate);
         tensor_coordinate = coordinate;
-        out.push_back(recording->rank(rank, mesh));
+        if (parallel.pipeline > 1)
+            out.push_back(
+                pipeline_ranks_of(recording->recorded(), m.config.num_hidden_layers, parallel, {rank}).front());
+        else
+            out.push_back(recording->rank(rank, mesh));
     }
     return out;
 }

@@ -207,6 +207,12 @@ LLMCOST_INLINE void table_builder::add_row(operator_row row) {
 
 namespace llmcost {
 
+/// Whether costs are equal except for their time: parts of fused kernels may differ between equal modules.
+[[nodiscard]] LLMCOST_INLINE bool has_equal_counts(operator_costs a, const operator_costs& b) {
+    a.seconds = b.seconds;
+    return a == b;
+}
+
 /// The layer of a module: the outermost list item that contains it, or the module itself.
 [[nodiscard]] LLMCOST_INLINE std::int32_t layer_of(const operator_graph& g, std::int32_t module) {
     std::int32_t layer = module;
@@ -250,7 +256,8 @@ LLMCOST_INLINE std::vector<operator_group> operator_groups_of(const operator_gra
         std::size_t row = 0;
         while (row < first_modules.size() &&
                !(first_modules[row].name == one.name && first_modules[row].type == one.type &&
-                 first_modules[row].operations == one.operations && first_modules[row].costs == one.costs))
+                 first_modules[row].operations == one.operations &&
+                 has_equal_counts(first_modules[row].costs, one.costs)))
             ++row;
         if (row == first_modules.size()) {
             first_modules.push_back(one);

@@ -150,8 +150,9 @@ LLMCOST_INLINE tensor decomposed_rows(trace& t, const tensor& table, bool scaled
         return t.vector_norm(t.add(table.transpose(0, 1), scaled), 1);
     };
     const tensor share = t.div(magnitude, norm());
-    const tensor low = t.mul_scalar(t.mul(share, low_rank_embedding(t, m, found)));
-    return t.to(t.add(t.mul(share, found), scaled ? t.mul_scalar(low) : low), found.type);
+    tensor low = t.mul_scalar(t.mul(share, low_rank_embedding(t, m, found)));
+    if (scaled) low = t.mul_scalar(low);
+    return t.to(t.add(t.mul(share, found), low), found.type);
 }
 
 LLMCOST_INLINE tensor factors(trace& t, const shape& sizes, const tensor& x, const tensor& x_float32) {

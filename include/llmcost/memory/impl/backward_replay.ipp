@@ -134,7 +134,7 @@ LLMCOST_INLINE std::int32_t backward_replay::compute_gradient(const tape_node& n
                                                               std::string_view name) {
     const std::uint64_t target_bytes = e.tensor >= 0 ? tensor_state_of(e.tensor).bytes
                                        : e.parameter >= 0
-                                           ? tape_.parameters[static_cast<std::size_t>(e.parameter)].bytes
+                                           ? tape_.parameters[static_cast<std::size_t>(e.parameter)].gradient_bytes()
                                            : e.bytes;
     const std::uint64_t computed_bytes =
         backward_op_cost_of(n.kind).gradient_size == gradient_size_kind::as_output && n.output_bytes > e.bytes
@@ -244,14 +244,15 @@ LLMCOST_INLINE void backward_replay::accumulate_parameter_gradient(std::int32_t 
     parameters_->on_parameter_gradient(parameter);
     if (p.gradient_sum_over_ranks == gradient_sum_kind::after_backward && observer() != nullptr &&
         plan_.tensor_parallel_size > 1)
-        observer()->on_collective({.kind = collective_kind::all_reduce,
-                                   .axis = mesh_axis::tensor,
-                                   .group_size = plan_.tensor_parallel_size,
-                                   .in_bytes = p.bytes,
-                                   .out_bytes = p.bytes,
-                                   .type = p.type,
-                                   .phase = training_phase::backward,
-                                   .module = p.name});
+        observer()->on_collective(
+            {.kind = collective_kind::all_reduce,
+             .axis = mesh_axis::tensor,
+             .group_size = plan_.tensor_parallel_size,
+             .in_bytes = p.bytes,
+             .out_bytes = p.bytes,
+             .type = p.type,
+             .phase = training_phase::backward,
+             .module = plan_.sharding == sharding_strategy::fsdp && plan_.data_parallel_size > 1 ? "" : p.name});
 }
 
 LLMCOST_INLINE std::int32_t backward_replay::allocate_gradient(std::uint64_t bytes, category gradient_category) {

@@ -81,6 +81,7 @@ LLMCOST_INLINE void forward_replay::report_collective(const tape_node& n, bool i
                                .in_bytes = is_reversed ? c.out_bytes : c.in_bytes,
                                .out_bytes = is_reversed ? c.in_bytes : c.out_bytes,
                                .type = c.type,
+                               .has_integers = c.call.has_integers,
                                .phase = phase,
                                .module = c.module});
 }

@@ -61,7 +61,12 @@ LLMCOST_INLINE void fsdp_sharding::after_forward(std::size_t node) {
     for (std::size_t i = 1; i < units_.size(); ++i) {
         if (units_[i].unit.last_node != static_cast<std::int32_t>(node)) continue;
         forward_order_.push_back(i);
-        if (units_[i].unit.reshards_after_forward) free_unsharded(units_[i]);
+        if (!units_[i].unit.reshards_after_forward) continue;
+        free_unsharded(units_[i]);
+        if (plan_.fsdp.reshard_size == 0 || units_[i].unit.is_expert_unit) continue;
+        units_[i].post_forward_bytes = units_[i].unsharded_bytes / static_cast<std::uint64_t>(plan_.fsdp.reshard_size);
+        tracker_.allocate(category::parameters, units_[i].post_forward_bytes);
+        tracker_.update_peak("reshard");
     }
 }
 
@@ -89,6 +94,8 @@ LLMCOST_INLINE void fsdp_sharding::pre_backward(unit_state& u) {
     all_gather(u, true);
     if (!was_gathered)  // copied out of its buffer
         tracker_.allocate_temporary(category::parameters, u.unsharded_bytes, "all_gather");
+    tracker_.free(category::parameters, u.post_forward_bytes);
+    u.post_forward_bytes = 0;
     const auto place = std::ranges::find(forward_order_, static_cast<std::size_t>(&u - units_.data()));
     if (place != forward_order_.begin() && place != forward_order_.end()) all_gather(units_[*(place - 1)], true);
 }
@@ -129,7 +136,7 @@ LLMCOST_INLINE void fsdp_sharding::zero_gradients() {
 LLMCOST_INLINE tape_parameter fsdp_sharding::shard_of(const tape_parameter& p) const {
     tape_parameter out = p;
     if (p.sizes.empty() || p.elements == 0) return out;
-    const std::int64_t rows = rows_of_rank(p.sizes[0], plan_.data_parallel_size, 0);
+    const std::int64_t rows = rows_of_rank(p.sizes[0], ranks_of(p), 0);
     out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
     out.sizes[0] = rows;
     out.bytes = bytes_in(plan_.fsdp.stored_type, p, out.elements);
@@ -137,8 +144,7 @@ LLMCOST_INLINE tape_parameter fsdp_sharding::shard_of(const tape_parameter& p) c
 }
 
 LLMCOST_INLINE std::uint64_t fsdp_sharding::padded_bytes(const tape_parameter& p) const {
-    return bytes_in(plan_.fsdp.gathered_type, p, shard_of(p).elements) *
-           static_cast<std::uint64_t>(plan_.data_parallel_size);
+    return bytes_in(plan_.fsdp.gathered_type, p, shard_of(p).elements) * static_cast<std::uint64_t>(ranks_of(p));
 }
 
 LLMCOST_INLINE std::vector<tape_parameter> fsdp_sharding::optimizer_parameters() const {
@@ -157,7 +163,7 @@ LLMCOST_INLINE void fsdp_sharding::store_gradient(const tape_parameter& p, param
         if (std::ranges::find(u.unit.parameters, index) == u.unit.parameters.end() || is_accumulated) continue;
         u.unreduced_gradient_bytes += p.bytes;
         u.padded_gradient_bytes +=
-            bytes_in(plan_.fsdp.reduced_type, p, shard.elements) * static_cast<std::uint64_t>(plan_.data_parallel_size);
+            bytes_in(plan_.fsdp.reduced_type, p, shard.elements) * static_cast<std::uint64_t>(ranks_of(p));
         u.shard_gradient_bytes += shard.bytes;
         tracker_.allocate(category::gradients, p.bytes);
     }
@@ -170,10 +176,10 @@ LLMCOST_INLINE void fsdp_sharding::all_gather(unit_state& u, bool is_backward) {
     tracker_.allocate(category::parameters, u.unsharded_bytes);
     tracker_.update_peak("all_gather");
     if (u.unit.parameters.empty()) return;
-    const std::int64_t ranks =
-        is_backward && plan_.fsdp.reshard_size > 0 ? plan_.fsdp.reshard_size : plan_.data_parallel_size;
-    const mesh_axis axis = plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded : mesh_axis::data;
-    report(collective_kind::all_gather, axis, ranks, u.unsharded_bytes / static_cast<std::uint64_t>(ranks),
+    const bool is_partly_resharded = is_backward && plan_.fsdp.reshard_size > 0 && !u.unit.is_expert_unit;
+    const std::int64_t ranks = is_partly_resharded ? plan_.fsdp.reshard_size : ranks_of(u.unit);
+    if (ranks == 1) return;
+    report(collective_kind::all_gather, axis_of(u.unit), ranks, u.unsharded_bytes / static_cast<std::uint64_t>(ranks),
            u.unsharded_bytes, u, false);
 }
 
@@ -197,21 +203,22 @@ LLMCOST_INLINE void fsdp_sharding::reduce_scatter(unit_state& u) {
     tracker_.free(category::gradients, reduce_scatter_buffer_bytes_);
     reduce_scatter_buffer_bytes_ = 0;
     if (u.unreduced_gradient_bytes == 0 || !is_reduced_in_pass()) return;
-    const std::uint64_t part_bytes = u.padded_gradient_bytes / static_cast<std::uint64_t>(plan_.data_parallel_size);
-    const mesh_axis axis = plan_.fsdp.is_data_axis_named_fsdp ? mesh_axis::fully_sharded : mesh_axis::data;
+    const std::int64_t ranks = ranks_of(u.unit);
+    const std::uint64_t part_bytes = u.padded_gradient_bytes / static_cast<std::uint64_t>(ranks);
     for (const std::int32_t i : u.unit.parameters)
         if (const tape_parameter& p = tape_.parameters[static_cast<std::size_t>(i)];
             p.gradient_sum_over_ranks == gradient_sum_kind::before_use && observer() != nullptr)
-            observer()->on_collective({.kind = collective_kind::all_reduce,
-                                       .axis = mesh_axis::tensor,
-                                       .group_size = plan_.tensor_parallel_size,
-                                       .in_bytes = p.bytes,
-                                       .out_bytes = p.bytes,
-                                       .type = p.type,
-                                       .phase = training_phase::backward,
-                                       .module = u.unit.name});
-    report(collective_kind::reduce_scatter, axis, plan_.data_parallel_size, u.padded_gradient_bytes, part_bytes, u,
-           true);
+            observer()->on_collective(
+                {.kind = collective_kind::all_reduce,
+                 .axis = mesh_axis::tensor,
+                 .group_size = plan_.tensor_parallel_size,
+                 .in_bytes = bytes_in(plan_.fsdp.reduced_type, p, p.elements),
+                 .out_bytes = bytes_in(plan_.fsdp.reduced_type, p, p.elements),
+                 .type = plan_.fsdp.reduced_type == dtype::unspecified ? p.type : plan_.fsdp.reduced_type,
+                 .phase = training_phase::backward,
+                 .module = u.unit.name});
+    if (ranks > 1)
+        report(collective_kind::reduce_scatter, axis_of(u.unit), ranks, u.padded_gradient_bytes, part_bytes, u, true);
     if (plan_.fsdp.replicas > 1 && (plan_.sync != gradient_sync::last_all_reduce || is_last_pass()))
         report(collective_kind::all_reduce, mesh_axis::data_replicate, plan_.fsdp.replicas, part_bytes, part_bytes, u,
                true);

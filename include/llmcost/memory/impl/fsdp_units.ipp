@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,11 @@ LLMCOST_INLINE std::string module_of_parameter(const tape_parameter& p) {
     return std::ranges::any_of(n.inputs, [&](const tape_edge& e) {
         return e.parameter >= 0 && std::ranges::find(unit.parameters, e.parameter) != unit.parameters.end();
     });
+}
+
+/// Whether a node reads the first parameter of a unit.
+[[nodiscard]] LLMCOST_INLINE bool reads_first(const tape_node& n, const fsdp_unit& unit) {
+    return std::ranges::any_of(n.inputs, [&](const tape_edge& e) { return e.parameter == unit.parameters.front(); });
 }
 
 /// Adds a module to the name of a unit.
@@ -78,6 +84,30 @@ private:
     }
 };
 
+/// Moves the distributed experts of each unit to a unit of their own, behind it.
+///
+/// Source: transformers/distributed/fsdp.py, `apply_fully_sharded_data_parallelism` (`ep_dispatch_experts`).
+LLMCOST_INLINE void split_experts(std::vector<fsdp_unit>& units, const tape& pass) {
+    const auto is_expert = [&](std::int32_t p) {
+        return pass.parameters[static_cast<std::size_t>(p)].is_distributed_expert;
+    };
+    for (std::size_t k = 0; k < units.size(); ++k) {
+        fsdp_unit experts{.name = {}, .parameters = {}, .reshards_after_forward = true, .is_expert_unit = true};
+        std::ranges::copy_if(units[k].parameters, std::back_inserter(experts.parameters), is_expert);
+        if (experts.parameters.empty()) continue;
+        std::erase_if(units[k].parameters, is_expert);
+        experts.name = module_of_parameter(pass.parameters[static_cast<std::size_t>(experts.parameters.front())]);
+        for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
+            const std::int32_t c = pass.nodes[i].collective_id;
+            const bool is_boundary = c >= 0 && pass.collectives[static_cast<std::size_t>(c)].module == experts.name;
+            if (!is_boundary && !reads(pass.nodes[i], experts)) continue;
+            if (experts.first_node < 0) experts.first_node = static_cast<std::int32_t>(i);
+            experts.last_node = static_cast<std::int32_t>(i);
+        }
+        units.insert(units.begin() + static_cast<std::ptrdiff_t>(++k), std::move(experts));
+    }
+}
+
 LLMCOST_INLINE std::vector<fsdp_unit> fsdp_units_of(const tape& pass, const fsdp_options& options) {
     outer_units outer(pass, options);
     std::vector<fsdp_unit> out;
@@ -99,10 +129,14 @@ LLMCOST_INLINE std::vector<fsdp_unit> fsdp_units_of(const tape& pass, const fsdp
             add_node(out[first_layer + static_cast<std::size_t>(region)], i);
             continue;
         }
-        for (std::size_t k = 1; k < out.size(); ++k)
-            if ((k < first_layer || k >= first_layer + pass.regions.size()) && reads(pass.nodes[i], out[k]))
-                add_node(out[k], i);
+        for (std::size_t k = 1; k < out.size(); ++k) {
+            const bool is_outer = k < first_layer || k >= first_layer + pass.regions.size();
+            // the head reads a tied embedding as a part of the model, not of the unit with the embedding
+            const bool is_head = k < first_layer && out[k].first_node >= 0 && reads_first(pass.nodes[i], out[k]);
+            if (is_outer && !is_head && reads(pass.nodes[i], out[k])) add_node(out[k], i);
+        }
     }
+    split_experts(out, pass);
     return out;
 }
 

@@ -76,7 +76,7 @@ LLMCOST_INLINE void parameter_sharding::optimizer_step() {
 LLMCOST_INLINE void parameter_sharding::zero_gradients() {
     if (tracker_.has_caching_allocator()) {
         for (const tape_parameter* p : trained_)
-            if (state(*p).has_gradient) tracker_.free(category::gradients, p->bytes);
+            if (state(*p).has_gradient) tracker_.free(category::gradients, p->gradient_bytes());
     } else
         tracker_.free(category::gradients, stored_gradient_bytes_);
     stored_gradient_bytes_ = 0;
@@ -92,12 +92,12 @@ LLMCOST_INLINE void parameter_sharding::allocate_optimizer_state(std::uint64_t b
 
 LLMCOST_INLINE void parameter_sharding::store_gradient(const tape_parameter& p, parameter_state& s) {
     if (s.has_gradient) return;
-    if (accumulates_in_float32(p)) return tracker_.allocate_temporary(category::gradients, p.bytes, "grad");
-    tracker_.allocate(category::gradients, p.bytes);
+    if (accumulates_in_float32(p)) return tracker_.allocate_temporary(category::gradients, p.gradient_bytes(), "grad");
+    tracker_.allocate(category::gradients, p.gradient_bytes());
     tracker_.update_peak("grad");
     if (!plan_.updates_in_backward()) {
         s.has_gradient = true;
-        stored_gradient_bytes_ += p.bytes;
+        stored_gradient_bytes_ += p.gradient_bytes();
     } else if (plan_.optimizer->steps_at_next_gradient)
         pending_parameter_ = &p;
     else
@@ -178,7 +178,7 @@ LLMCOST_INLINE void parameter_sharding::step_in_backward(const tape_parameter& p
         const std::uint64_t float32_bytes = element_bytes(p) < 4 ? 4 * p.elements : 0;
         tracker_.allocate(category::optimizer, float32_bytes);
         tracker_.update_peak(plan_.optimizer->name);
-        tracker_.free(category::gradients, p.bytes);
+        tracker_.free(category::gradients, p.gradient_bytes());
         tracker_.allocate(category::optimizer, float32_bytes);
         tracker_.update_peak(plan_.optimizer->name);
         tracker_.free(category::optimizer, float32_bytes);
@@ -194,7 +194,7 @@ LLMCOST_INLINE void parameter_sharding::step_in_backward(const tape_parameter& p
         count_optimizer_flops({p});
     }
     s.has_state = true;
-    tracker_.free(category::gradients, p.bytes);
+    tracker_.free(category::gradients, p.gradient_bytes());
 }
 
 }  // namespace llmcost::detail

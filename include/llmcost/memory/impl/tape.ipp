@@ -161,7 +161,8 @@ LLMCOST_INLINE void tape_listener::on_slice_written(const recorder&, const tenso
 LLMCOST_INLINE void tape_listener::record_collective(tape_node& n, const tensor& in, const tensor& out) {
     has_pending_collective_ = false;
     const collective_call& c = pending_collective_;
-    const auto part = bytes_of(in, static_cast<std::uint64_t>(c.part_elements));
+    const std::uint64_t bits = c.has_integers ? 64 : static_cast<std::uint64_t>(bits_of(in.type));
+    const std::uint64_t part = static_cast<std::uint64_t>(c.part_elements) * bits / 8;
     const std::uint64_t whole = part * static_cast<std::uint64_t>(c.ranks);
     tape_collective made{.call = c, .module = path_, .type = in.type};
     switch (c.forward == collective_kind::none ? c.backward : c.forward) {

@@ -4,6 +4,7 @@
 
 #include <llmcost/serving/training.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -101,6 +102,14 @@ LLMCOST_INLINE step_cost gradient_reduction_cost(std::int64_t parameters, const 
     return out;
 }
 
+LLMCOST_INLINE void add_seconds(std::vector<module_training_seconds>& modules, const std::string& module_path,
+                                double forward, double backward) {
+    auto place = std::ranges::find(modules, module_path, &module_training_seconds::module_path);
+    if (place == modules.end()) place = modules.insert(place, {.module_path = module_path});
+    place->forward += forward;
+    place->backward += backward;
+}
+
 LLMCOST_INLINE training_cost training_of(const model& full_model, workload load, const execution& execution,
                                          const device& device, kernel_source& kernels, const training_plan& plan) {
     load.past = 0;
@@ -116,8 +125,11 @@ LLMCOST_INLINE training_cost training_of(const model& full_model, workload load,
         const step_cost forward_cost = cost_of(device, k);
         const auto times = static_cast<double>(k.kernel.num_runs);
         t.forward += forward_cost;
+        step_cost backward_cost;
+        double recomputed_seconds = 0;
         if (plan.schedule.recompute == recompute_mode::full && k.kernel.module_path.find('*') != std::string::npos) {
             t.recomputed += forward_cost;
+            recomputed_seconds = forward_cost.seconds;
             all.add(estimate(device, k), times);
         }
         const backward_rule rule = k.kernel.shape.type->backward;
@@ -125,18 +137,19 @@ LLMCOST_INLINE training_cost training_of(const model& full_model, workload load,
             all.add(estimate(device, k), times);
             for (const known_kernel& backward_kernel :
                  match_kernels(products_of_backward(k.kernel, frozen), execution, kernels)) {
-                t.backward += cost_of(device, backward_kernel);
+                backward_cost += cost_of(device, backward_kernel);
                 all.add(estimate(device, backward_kernel), times);
             }
-            continue;
+        } else {
+            const bool through_experts = frozen && k.kernel.shape.type == find_operator_type("moe");
+            const double factor = through_experts ? 1 : backward_factor(rule);
+            const double launches = rule == backward_rule::two_times_forward && !through_experts ? 2 : 1;
+            backward_cost = forward_cost * factor;
+            backward_cost.launches = launches * forward_cost.launches;
+            all.add(estimate(device, k), times * (1 + factor));
         }
-        const bool through_experts = frozen && k.kernel.shape.type == find_operator_type("moe");
-        const double factor = through_experts ? 1 : backward_factor(rule);
-        const double launches = rule == backward_rule::two_times_forward && !through_experts ? 2 : 1;
-        step_cost backward_cost = forward_cost * factor;
-        backward_cost.launches = launches * forward_cost.launches;
         t.backward += backward_cost;
-        all.add(estimate(device, k), times * (1 + factor));
+        add_seconds(t.modules, k.kernel.module_path, forward_cost.seconds, backward_cost.seconds + recomputed_seconds);
     }
     t.backward += t.recomputed;
     const auto add_kernel = [&](const model_kernel& k) {

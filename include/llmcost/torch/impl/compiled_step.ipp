@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/torch/fusion.hpp>
+#include <llmcost/torch/fusion_group.hpp>
 #include <llmcost/torch/joint_graph.hpp>
 #include <llmcost/torch/kernel.hpp>
 #include <llmcost/torch/kernel_list.hpp>
@@ -56,22 +58,39 @@ namespace llmcost::detail {
     return k;
 }
 
-/// The kernels of a graph. `repetitions`: of a loop over time steps, by tape node.
+/// The operations of a kernel. The time of a fused kernel is divided in proportion to the elements of its operators.
+LLMCOST_INLINE void set_operations(const fusion_group& group, const std::vector<std::int32_t>& operations,
+                                   torch_kernel& k) {
+    if (k.node >= 0) k.operation = operations[static_cast<std::size_t>(k.node)];
+    std::map<std::int32_t, double> elements;
+    double sum = 0;
+    for (const fused_operator& o : group.fused_operators) {
+        if (o.tape_node < 0) continue;
+        const auto n = static_cast<double>(std::max<std::uint64_t>(o.elements, 1));
+        elements[operations[static_cast<std::size_t>(o.tape_node)]] += n;
+        sum += n;
+    }
+    if (elements.size() > 1)
+        for (const auto& [operation, n] : elements) k.shares.push_back({operation, n / sum});
+    else if (elements.size() == 1)
+        k.operation = elements.begin()->first;
+}
+
+/// The kernels of a graph. `operations`: those of the nodes of the tape.
 LLMCOST_INLINE void add_kernels(const joint_graph& graph, const std::vector<fusion_group>& groups, const tape& pass,
-                                step_phase phase, std::vector<torch_kernel>& out) {
+                                const std::vector<std::int32_t>& operations, step_phase phase,
+                                std::vector<torch_kernel>& out) {
     for (const fusion_group& group : groups) {
-        const fx_node& node = graph.nodes[static_cast<std::size_t>(group.nodes.front())];
-        std::vector<torch_kernel> kernels;
-        if (group.is_external)
-            kernels = node.kernels;
-        else
-            kernels.push_back(triton_kernel(graph, group));
+        std::vector<torch_kernel> kernels = group.kernels;
+        if (!group.is_external) kernels.push_back(triton_kernel(graph, group));
         for (torch_kernel& k : kernels) {
             k.phase = phase;
+            if (group.is_external && !group.fused_operators.empty()) k.node = group.fused_operators.front().tape_node;
             const std::int32_t output = k.node >= 0 ? pass.nodes[static_cast<std::size_t>(k.node)].output : -1;
-            if (!group.is_external && output >= 0)
+            if (output >= 0)
                 k.num_repetitions = static_cast<std::int64_t>(
                     std::max<std::uint64_t>(pass.tensors[static_cast<std::size_t>(output)].num_time_steps, 1));
+            set_operations(group, operations, k);
             out.push_back(std::move(k));
         }
     }
@@ -80,7 +99,8 @@ LLMCOST_INLINE void add_kernels(const joint_graph& graph, const std::vector<fusi
 /// The zeros that autograd passes as gradients of outputs without one, and the one of the loss.
 ///
 /// Source: torch/csrc/autograd/python_function.cpp, `PyNode::apply` (`materialize_grads`).
-LLMCOST_INLINE void add_tangents(const compiled_model& compiled, std::vector<torch_kernel>& out) {
+LLMCOST_INLINE void add_tangents(const compiled_model& compiled, const std::vector<std::int32_t>& operations,
+                                 std::vector<torch_kernel>& out) {
     for (const std::int32_t i : compiled.partition.backward) {
         const fx_node& n = compiled.graph.nodes[static_cast<std::size_t>(i)];
         if (n.kind != fx_node_kind::tangent) continue;
@@ -90,6 +110,8 @@ LLMCOST_INLINE void add_tangents(const compiled_model& compiled, std::vector<tor
         k.phase = step_phase::backward;
         k.type = n.type;
         k.bytes_written = n.bytes;
+        k.node = n.tape_node;
+        k.operation = operations[static_cast<std::size_t>(n.tape_node)];
         add_operand(k, n.sizes);
         out.push_back(k);
     }
@@ -132,13 +154,15 @@ LLMCOST_INLINE std::vector<torch_kernel> compiled_training_kernels(const model& 
         throw_description_error("torch.compile: not supported with the options of the training plan");
     const recorded_training recorded = record_training(m, load, std::move(plan), true);
     const compiled_model compiled = compile_training(recorded.pass, device);
+    const std::vector<std::int32_t> operations = detail::operations_of_nodes(recorded.pass);
     std::vector<torch_kernel> out;
-    detail::add_kernels(compiled.graph, compiled.forward, recorded.pass, step_phase::forward, out);
-    detail::add_tangents(compiled, out);
-    detail::add_kernels(compiled.graph, compiled.backward, recorded.pass, step_phase::backward, out);
+    detail::add_kernels(compiled.graph, compiled.forward, recorded.pass, operations, step_phase::forward, out);
+    detail::add_tangents(compiled, operations, out);
+    detail::add_kernels(compiled.graph, compiled.backward, recorded.pass, operations, step_phase::backward, out);
     // sums of gradients over passes, and the optimizer, are not compiled
     kernel_listener eager(recorded.pass, recorded.plan.schedule);
     (void)replay_training(recorded.pass, recorded.plan.schedule, &eager);
+    detail::set_operations(recorded.pass, eager.kernels);
     for (torch_kernel& k : eager.kernels)
         if (k.is_accumulation || k.phase == step_phase::optimizer) out.push_back(std::move(k));
     return out;
@@ -159,7 +183,8 @@ LLMCOST_INLINE std::vector<torch_kernel> compiled_forward_kernels(const model& m
         compiled.partition.forward[i] = static_cast<std::int32_t>(i);
     compiled.forward = fuse_graph(compiled.graph, compiled.partition.forward, compiled.graph.forward_outputs, device);
     std::vector<torch_kernel> out;
-    detail::add_kernels(compiled.graph, compiled.forward, pass, step_phase::forward, out);
+    detail::add_kernels(compiled.graph, compiled.forward, pass, detail::operations_of_nodes(pass), step_phase::forward,
+                        out);
     return out;
 }
 

@@ -40,7 +40,7 @@ private:
         fusion_group group{};
         tensor_reads reads{};
         std::set<std::size_t> producers{};  ///< kernels that it reads
-        std::set<std::string_view> operators{};
+        std::set<std::int32_t> operators{};
         bool is_permuted = false;
         bool is_fused = false;  ///< part of an earlier kernel
     };
@@ -96,7 +96,8 @@ LLMCOST_INLINE void graph_fuser::add_kernels() {
         k.is_permuted = reads.is_permuted;
         k.reads = std::move(reads.tensors);
         k.operators = std::move(reads.operators);
-        if (n.kind == fx_node_kind::constant) k.operators.insert(n.name);
+        if (n.kind == fx_node_kind::constant) k.operators.insert(i);
+        if (k.group.is_external) k.group.kernels = n.kernels;
         for (const auto& [leaf, parts] : k.reads)
             if (const auto place = producer_.find(leaf); place != producer_.end()) k.producers.insert(place->second);
         producer_[i] = kernels_.size();
@@ -278,7 +279,13 @@ LLMCOST_INLINE std::vector<fusion_group> graph_fuser::ordered_groups() {
                 group.written.push_back(i);
                 group.bytes_written += node(i).bytes;
             }
-            for (const std::string_view name : current.operators)
+            std::set<std::string_view> names;
+            for (const std::int32_t i : current.operators) {
+                names.insert(node(i).name);
+                group.fused_operators.push_back(
+                    {node(i).tape_node, node(i).numel * static_cast<std::uint64_t>(node(i).reduced)});
+            }
+            for (const std::string_view name : names)
                 group.operators.append(group.operators.empty() ? "" : "_").append(name);
             out.push_back(std::move(group));
             if (const std::uint64_t parts = num_partial_results(out.back(), device_); parts > 1)

@@ -240,10 +240,10 @@ LLMCOST_INLINE void graph_builder::add_gradient(std::int32_t input, std::int32_t
 LLMCOST_INLINE void graph_builder::backward(const std::vector<std::int32_t>& outputs) {
     graph.num_forward_nodes = graph.nodes.size();
     is_backward_ = true;
-    tape_node = -1;
     for (const std::int32_t output : outputs) {
         if (!requires_grad(output)) continue;
         const fx_node n = node(output);
+        tape_node = n.tape_node;
         const std::int32_t tangent = add(fx_node_kind::tangent, "tangent", {}, n.sizes, n.type);
         gradients_[static_cast<std::size_t>(output)] = tangent;
     }

@@ -13,8 +13,20 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/torch/joint_graph.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_operands.hpp>
 
 namespace llmcost::detail {
+
+/// Turns `mm(a, b)` into `addmm(summand, a, b)`.
+LLMCOST_INLINE void add_summand(torch_kernel& product, const fx_node& summand) {
+    product.name = "aten::addmm";
+    product.bytes_read += summand.bytes;
+    const torch_kernel mm = product;
+    product.num_operands = 0;
+    add_operand(product, summand.sizes);
+    for (int i = 0; i < mm.num_operands; ++i) add_operand(product, mm.operands[i]);
+}
 
 LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph, const std::vector<std::int32_t>& nodes,
                                                              const std::vector<std::int32_t>& outputs) {
@@ -46,7 +58,8 @@ LLMCOST_INLINE std::vector<std::int32_t> fuse_added_products(joint_graph& graph,
                 continue;
             sum.kind = fx_node_kind::external;
             sum.kernels = p.kernels;
-            if (!sum.kernels.empty()) sum.kernels.back().bytes_read += node_of(other).bytes;
+            sum.tape_node = p.tape_node;
+            if (!sum.kernels.empty()) add_summand(sum.kernels.back(), node_of(other));
             std::vector<std::int32_t> inputs = p.inputs;
             inputs.push_back(other);
             sum.inputs = std::move(inputs);
@@ -94,7 +107,7 @@ LLMCOST_INLINE inductor_buffers::inductor_buffers(const joint_graph& graph, cons
         }
         if (is_unrolled(n)) own.num_loads *= static_cast<std::uint64_t>(n.reduced);
         ++own.num_operators;
-        if (n.kind != fx_node_kind::constant && n.kind != fx_node_kind::view) own.operators.insert(n.name);
+        if (n.kind != fx_node_kind::constant && n.kind != fx_node_kind::view) own.operators.insert(i);
         is_realized_[static_cast<std::size_t>(i)] = needs_buffer(i, own);
         reads_[static_cast<std::size_t>(i)] = std::move(own);
     }

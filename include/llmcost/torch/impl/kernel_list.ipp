@@ -100,8 +100,7 @@ LLMCOST_INLINE void set_layer_norm_operands(torch_kernel& k, const tape_operands
     return kernels_of(n.kind).name;
 }
 
-/// Sets the operation of each kernel. Nodes of a `torch.autograd.Function` belong to the operation before them.
-LLMCOST_INLINE void set_operations(const tape& pass, std::vector<torch_kernel>& kernels) {
+LLMCOST_INLINE std::vector<std::int32_t> operations_of_nodes(const tape& pass) {
     std::vector<std::int32_t> operations;
     operations.reserve(pass.nodes.size());
     std::int32_t num_operations = 0;
@@ -109,6 +108,11 @@ LLMCOST_INLINE void set_operations(const tape& pass, std::vector<torch_kernel>& 
         if (!n.is_autograd_function) ++num_operations;
         operations.push_back(std::max(num_operations - 1, 0));
     }
+    return operations;
+}
+
+LLMCOST_INLINE void set_operations(const tape& pass, std::vector<torch_kernel>& kernels) {
+    const std::vector<std::int32_t> operations = operations_of_nodes(pass);
     for (torch_kernel& k : kernels)
         if (k.node >= 0) k.operation = operations[static_cast<std::size_t>(k.node)];
 }

@@ -74,9 +74,9 @@ LLMCOST_INLINE void add_seconds(std::vector<double>& seconds_of_operations, std:
         phase.bytes += times * static_cast<double>(k.bytes());
         phase.launches += times;
         step.device_seconds += times * row.seconds;
-        if (k.operation >= 0)
-            add_seconds(k.phase == step_phase::forward ? step.forward_seconds : step.backward_seconds, k.operation,
-                        times * row.seconds);
+        std::vector<double>& seconds = k.phase == step_phase::forward ? step.forward_seconds : step.backward_seconds;
+        for (const operation_share& s : k.shares) add_seconds(seconds, s.operation, s.share * times * row.seconds);
+        if (k.shares.empty() && k.operation >= 0) add_seconds(seconds, k.operation, times * row.seconds);
         step.host_seconds += times * host_microseconds * 1e-6;
     }
     step.lower = std::max(step.device_seconds * device_bounds.lower, step.host_seconds * host_bounds.lower);

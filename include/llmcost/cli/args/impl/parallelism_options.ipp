@@ -79,6 +79,7 @@ LLMCOST_INLINE training_parallelism read_training_parallelism(const arguments& a
     const int plan = args.choice(option::tp_plan);
     out.has_sequence_parallel = plan > 0 || args.has(option::sequence_parallel);
     out.has_loss_parallel = plan > 1;
+    out.rotates_context = args.choice(option::cp_rotate) == 1;
     out.schedule = args.text(option::pipeline_schedule, "1f1b");
     out.stages_per_rank = args.number(option::stages_per_rank, 1);
     out.first_stage_layers = args.number(option::first_stage_layers, -1);

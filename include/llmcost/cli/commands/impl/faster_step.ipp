@@ -5,6 +5,7 @@
 #include <llmcost/cli/commands/faster_step.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/text/messages.hpp>
+#include <llmcost/torch/compiled_memory.hpp>
+#include <llmcost/torch/compiled_step.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli::detail {
@@ -39,10 +42,13 @@ LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, c
         const double relative_time = seconds / num_inputs / step.seconds();
         if (relative_time < 1 - min_saving) out.push_back({std::move(change), seconds, relative_time});
     };
+    const auto fits = [&](const training_run& run) {
+        const double memory = p.device->memory_bytes();
+        return memory == 0 || static_cast<double>(run.memory.peak.bytes.total) <= memory;
+    };
     const auto add = [&](std::string change, const model& m, const workload& changed_load, const training_plan& changed,
                          double num_inputs = 1) {
-        const double memory = p.device->memory_bytes();
-        if (memory > 0 && static_cast<double>(train(m, changed_load, changed).memory.peak.bytes.total) > memory) return;
+        if (!fits(train(m, changed_load, changed))) return;
         add_time(std::move(change),
                  time_training_step(m, changed_load, changed, *p.device, p.host_microseconds, p.tf32).seconds(),
                  num_inputs);
@@ -52,6 +58,21 @@ LLMCOST_INLINE std::vector<faster_step> find_faster_steps(const deployment& p, c
         workload larger = load;
         larger.batch *= 2;
         add("--batch " + std::to_string(larger.batch), base_model, larger, plan, 2);
+    }
+    if (is_empty(compile_conflict(plan)) && fits(train_compiled(base_model, load, plan))) {
+        for (const bool has_graph : {false, true}) {
+            if (!has_graph && p.host_microseconds == 0) continue;
+            const torch_step compiled = time_compiled_training_step(base_model, load, plan, *p.device,
+                                                                    has_graph ? 0 : p.host_microseconds, p.tf32);
+            const std::size_t num_changes = out.size();
+            add_time(has_graph ? "torch.compile (--execution reduce-overhead)" : "torch.compile (--execution compile)",
+                     compiled.seconds(), 1);
+            if (out.size() > num_changes) {
+                out.back().lower = compiled.lower;
+                out.back().upper = compiled.upper;
+            }
+            if (!compiled.is_host_bound()) break;
+        }
     }
     if (const optimizer_spec* const fused = find_optimizer(std::string(plan.schedule.optimizer->name) + ":fused")) {
         training_plan changed = plan;
@@ -83,18 +104,19 @@ LLMCOST_INLINE std::string faster_step_lines(const std::vector<faster_step>& ste
     std::string out = "Faster (time per input):\n";
     constexpr std::size_t width = 46;
     for (const faster_step& s : steps)
-        out += "  " + left(s.change, width) + formatted("%+.0f %%\n", 100 * (s.relative_time - 1));
+        out += "  " + left(s.change, width) + formatted("%+.0f %%", 100 * (s.relative_time - 1)) +
+               (s.upper > 0 ? "  (interval " + duration(s.lower) + " to " + duration(s.upper) + ")\n" : "\n");
     return out;
 }
 
 LLMCOST_INLINE void write_faster_steps(json_writer& json, const std::vector<faster_step>& steps) {
     json.key("faster").array();
-    for (const faster_step& s : steps)
-        json.object()
-            .member("change", s.change)
-            .member("seconds", s.seconds)
-            .member("relative_time", s.relative_time)
-            .end_object();
+    for (const faster_step& s : steps) {
+        json.object().member("change", s.change).member("seconds", s.seconds);
+        json.member("relative_time", s.relative_time);
+        if (s.upper > 0) json.member("lower", s.lower).member("upper", s.upper);
+        json.end_object();
+    }
     json.end_array();
 }
 

@@ -29,6 +29,7 @@
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
+#include <llmcost/cli/commands/torch_trace.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/parse_deployment.hpp>
@@ -260,10 +261,9 @@ LLMCOST_INLINE bool is_kernel_timeline(const arguments& args, graph_format forma
 LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format format) {
     const bool is_torch = args.text(option::engine) == torch_engine_name;
     if (is_torch) {
-        if (is_kernel_timeline(args, format) || format == graph_format::chakra)
-            throw_usage("--format", "chrome and chakra are not supported with --engine torch");
+        if (format == graph_format::chakra) throw_usage("--format", "chakra is not supported with --engine torch");
         if (!args.has(option::device)) throw_usage("--engine", "torch requires --device");
-        for (const option_spec& o : {option::split, option::stages})
+        for (const option_spec& o : {option::split, option::stages, option::tp})
             if (args.has(o)) throw_usage(o.name, "cannot be combined with --engine torch");
     }
     for (const option_spec& o : {option::torch_host, option::tf32, option::precision, option::implementation})
@@ -274,7 +274,7 @@ LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format fo
     if (is_kernel_timeline(args, format)) {
         for (const option_spec& o :
              {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
-            if (args.has(o))
+            if (args.has(o) && !(is_torch && o.is(option::train_graph)))
                 throw_usage(o.name,
                             "cannot be combined with a timeline of kernels (--format chrome, or chakra with --tp)");
         return;
@@ -286,7 +286,7 @@ LLMCOST_INLINE void require_valid_options(const arguments& args, graph_format fo
         for (const option_spec& o : {option::cuts, option::split, option::stages})
             if (args.has(o)) throw_usage(o.name, "cannot be combined with --backward");
     for (const option_spec& o : {option::engine, option::execution, option::tp})
-        if (args.has(o) && (!is_torch || o.is(option::tp)))
+        if (args.has(o) && !is_torch)
             throw_usage(o.name, "requires a timeline of kernels (--format chrome, or chakra with --tp)");
     if (cuts && format != graph_format::text && format != graph_format::json)
         throw_usage("--cuts", "requires --format text or json");
@@ -310,6 +310,10 @@ LLMCOST_INLINE command_output run_kernel_timeline(const arguments& args, const p
     workload_request work;
     work.base_workload = load;
     require_supported_workload(p.model, args, work);
+    if (p.is_torch) {
+        complete_torch_graph_workload(args, p, load);
+        return text_or_file(args, torch_step_trace(p, load));
+    }
     if (format == graph_format::chrome) return text_or_file(args, step_trace(p, load));
     const std::string trace = io.chakra(traces_of_step(p, load));
     for (std::int64_t i = 0; i < p.execution.parallel.tensor_parallel_size; ++i)
@@ -349,10 +353,10 @@ namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_graph(const arguments& args, const program& io) {
     const auto format = static_cast<graph_format>(args.choice(option::graph_as));
+    detail::require_valid_options(args, format);
     if (format == graph_format::chakra && io.chakra == nullptr)
         throw error(errc::unsupported, "--format",
                     "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
-    detail::require_valid_options(args, format);
     if (detail::is_kernel_timeline(args, format)) return detail::run_kernel_timeline(args, io, format);
 
     detail::graph_request q = detail::read_graph(args, io);

@@ -358,7 +358,6 @@ LLMCOST_INLINE std::string training_json(const deployment& p, const workload& lo
     return json.end_object().text() + '\n';
 }
 
-/// The phases of a training step: time, FLOP/s and memory bandwidth.
 LLMCOST_INLINE std::string training_phase_lines(const training_cost& t, const optimizer_spec& optimizer) {
     const auto line = [](std::string_view name, const step_cost& part) {
         return "  " + left(name, 14) + right(duration(part.seconds), 10) +

@@ -20,6 +20,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
+#include <llmcost/cli/commands/training_levels.hpp>
 #include <llmcost/graph/levels.hpp>
 #include <llmcost/graph/operator_table.hpp>
 #include <llmcost/graph/pass_graph.hpp>
@@ -147,6 +148,9 @@ LLMCOST_INLINE std::string levels_json(const drawn_pass& d, const model_levels& 
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output levels_answer(const arguments& args, const program& io) {
+    if (args.has(option::training)) return detail::run_training_levels(args, io);
+    for (const option_spec& o : {option::optimizer, option::recompute_layers})
+        if (args.has(o)) throw_usage(o.name, "requires --training");
     const auto format = static_cast<output_format>(args.choice(option::format));
     const auto maximum = static_cast<std::size_t>(args.number(option::largest, max_input));
     const drawn_pass d = draw_pass(args, io);

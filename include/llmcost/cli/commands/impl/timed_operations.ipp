@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
@@ -22,6 +23,9 @@
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/text/messages.hpp>
 #include <llmcost/torch/compiled_step.hpp>
+#include <llmcost/torch/fusion_group.hpp>
+#include <llmcost/torch/kernel.hpp>
+#include <llmcost/torch/kernel_list.hpp>
 #include <llmcost/torch/step.hpp>
 
 namespace llmcost::cli::detail {
@@ -59,6 +63,17 @@ LLMCOST_INLINE torch_step time_torch_step(const deployment& p, const workload& l
                                                                               p.host_microseconds, p.tf32);
 }
 
+LLMCOST_INLINE std::vector<torch_kernel> list_torch_kernels(const deployment& p, const workload& load,
+                                                            const training_plan* plan) {
+    const inductor_device device = inductor_device_of(*p.device);
+    if (plan == nullptr)
+        return p.is_compiled ? compiled_forward_kernels(p.model, load, device) : forward_kernels(p.model, load);
+    model base_model = p.model;
+    base_model.policy = nullptr;  // the plan contains the adapter
+    return p.is_compiled ? compiled_training_kernels(base_model, load, *plan, device)
+                         : training_kernels(base_model, load, *plan);
+}
+
 LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const deployment& p, workload& load) {
     for (const option_spec& o : {option::activation_dtype, option::cache_dtype})
         if (args.has(o)) throw_usage(o.name, "cannot be combined with --engine torch; use --precision");
@@ -72,10 +87,6 @@ LLMCOST_INLINE void complete_torch_graph_workload(const arguments& args, const d
 
 LLMCOST_INLINE timed_operations time_torch_operations(const arguments& args, const deployment& p, const workload& load,
                                                       std::size_t num_operations) {
-    if (p.is_compiled)
-        throw_usage("--execution",
-                    "compile fuses operations of several modules; expected eager or graph, or llmcost "
-                    "latency and train");
     training_schedule schedule;
     if (load.training) read_optimizer(args.text(option::optimizer, "adamw"), schedule);
     const training_plan plan = training_plan_of(p, schedule);

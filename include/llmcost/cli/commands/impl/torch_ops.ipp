@@ -31,7 +31,7 @@ namespace llmcost::cli::detail {
 
 [[nodiscard]] LLMCOST_INLINE bool precedes(sort_field field, const torch_operator& a, const torch_operator& b) {
     switch (field) {
-        case sort_field::name: return std::string_view(a.kernel.name) < std::string_view(b.kernel.name);
+        case sort_field::name: return profile_name_of(a.kernel) < profile_name_of(b.kernel);
         case sort_field::flops: return a.flops > b.flops;
         case sort_field::bytes: return a.bytes > b.bytes;
         case sort_field::intensity: return a.intensity() > b.intensity();
@@ -55,7 +55,7 @@ namespace llmcost::cli::detail {
     if (args.has(option::filter)) {
         const std::string_view name = args.text(option::filter);
         std::erase_if(rows, [&](const torch_operator& row) {
-            return std::string_view(row.kernel.name).find(name) == std::string_view::npos;
+            return profile_name_of(row.kernel).find(name) == std::string::npos;
         });
         if (rows.empty()) throw_usage("--filter", "no operator contains " + quote(name));
     }
@@ -73,7 +73,7 @@ namespace llmcost::cli::detail {
     write_pass(json.object(), d);
     json.key("rows").array();
     for (const torch_operator& row : rows) {
-        json.object().member("operator", row.kernel.name);
+        json.object().member("operator", profile_name_of(row.kernel));
         if (!is_grouped) {
             json.member("phase", step_phase_names[static_cast<std::size_t>(row.kernel.phase)]);
             json.member("dtype", name_of(row.kernel.type));
@@ -106,7 +106,7 @@ namespace llmcost::cli::detail {
         t.rows.push_back(std::move(row));
     };
     for (const torch_operator& o : rows) {
-        std::vector<std::string> row{std::string(o.kernel.name)};
+        std::vector<std::string> row{profile_name_of(o.kernel)};
         if (!is_grouped)
             row.insert(row.end(), {std::string(step_phase_names[static_cast<std::size_t>(o.kernel.phase)]),
                                    std::string(name_of(o.kernel.type)), operands_label(o.kernel)});

@@ -45,6 +45,7 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
@@ -283,6 +284,16 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
     const std::int64_t experts = m.config.moe.num_experts;
     if (const std::string problem = parallelism_error(parallel, m.config.num_hidden_layers, experts); !problem.empty())
         throw_usage(problem.find("stages") != std::string::npos ? "--pp" : "--ep", problem);
+    if (parallel.tensor > 1 && parallel.rules != split_rules::megatron) {
+        if (find_tensor_parallel_plan(m) == nullptr)
+            throw_usage("--tp", "Transformers has no tensor-parallel plan for " +
+                                    quote(std::string_view(m.text_model_spec().model_type)));
+        if (m.config.num_attention_heads % parallel.tensor != 0 || m.config.num_key_value_heads % parallel.tensor != 0)
+            throw_usage("--tp", std::to_string(parallel.tensor) + " does not divide the " +
+                                    std::to_string(m.config.num_attention_heads) + " attention heads and " +
+                                    std::to_string(m.config.num_key_value_heads) + " key/value heads");
+        return;
+    }
     const std::int64_t expert_size = experts >= parallel.tensor ? 1 : parallel.tensor;
     const parallel_config sizes{parallel.tensor, 1, expert_size, parallel.tensor / expert_size};
     if (const std::string_view problem = parallel_config_error(m, sizes); !problem.empty())
@@ -291,11 +302,26 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
         throw_usage("--sequence-parallel", "requires --tp");
 }
 
+/// Throws: `usage` for options that a job with divided layers does not support. They are never ignored silently.
+LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_parallelism& parallel,
+                                       const training_plan& plan) {
+    const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
+    const std::string_view divided = parallel.tensor > 1 ? "--tp" : "--ep";
+    if (divides_layers && plan.adapter_config.kind != adapter_kind::none)
+        throw_usage(divided, "cannot be combined with an adapter or --freeze");
+    if (divides_layers && plan.loss == training_loss::fused) throw_usage(divided, "cannot be combined with --loss fused");
+    if (args.has(option::ranks) && parallel.pipeline > 1 && parallel.num_replicas() > 1)
+        throw_usage("--ranks", "not supported for a pipeline with --dp; use one data-parallel rank");
+    if (args.has(option::ranks) && parallel.rules == split_rules::megatron)
+        throw_usage("--ranks", "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
+}
+
 /// A training job whose ranks hold different parts of a model.
 LLMCOST_INLINE command_output run_training_job(const arguments& args, const training_parallelism& parallel,
                                                training_response response) {
     const model& m = response.read.subject;
     check_parallelism(parallel, m);
+    check_divided_plan(args, parallel, response.plan);
     const megatron_settings settings = read_megatron_settings(args, response.plan.schedule);
     job_response job{std::move(response), parallel, {}};
     try {

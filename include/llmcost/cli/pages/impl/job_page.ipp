@@ -139,6 +139,7 @@ LLMCOST_INLINE std::string job_json(const job_response& job) {
     }
     json.end_array();
     if (!t.ranks.empty()) write_ranks(json, t.ranks);
+    write_schedule(json, p);
     write_memory_fit(json, t.limit, job.needed());
     json.end_object();
     return json.text() + "\n";

@@ -16,6 +16,11 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/distributed/pipeline_action.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
+#include <llmcost/distributed/pipeline_schedule.hpp>
+#include <llmcost/distributed/schedule_communication.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/report/json_writer.hpp>
@@ -28,11 +33,15 @@ namespace llmcost::cli::detail {
     return names[static_cast<std::size_t>(phase)];
 }
 
+[[nodiscard]] LLMCOST_INLINE std::string_view type_name(const collective_event& c) {
+    return c.has_integers ? "int64" : std::string_view(name_of(c.type));
+}
+
 LLMCOST_INLINE void write_collective(json_writer& json, const collective_event& c) {
     json.object().member("op", std::string_view(name_of(c.kind)));
     json.member("group", std::string_view(name_of(c.axis))).member("group_size", c.group_size);
     json.member("in_bytes", count(c.in_bytes)).member("out_bytes", count(c.out_bytes));
-    json.member("dtype", std::string_view(name_of(c.type))).member("phase", name_of_phase(c.phase));
+    json.member("dtype", type_name(c)).member("phase", name_of_phase(c.phase));
     json.member("module", c.module);
     if (c.peer >= 0) json.member("peer", c.peer);
     json.end_object();
@@ -44,9 +53,20 @@ LLMCOST_INLINE void write_ranks(json_writer& json, const std::vector<training_ra
         json.object().member("rank", r.rank).member("parameters_bytes", count(r.parameters_bytes));
         if (r.padded_parameters_bytes > 0) json.member("padded_parameters_bytes", count(r.padded_parameters_bytes));
         json.member("gradients_bytes", count(r.gradients_bytes)).member("buffers_bytes", count(r.buffers_bytes));
-        json.member("optimizer_bytes", count(r.optimizer_bytes)).member("saved_bytes", count(r.saved_bytes));
-        json.key("flops").object().member("forward", r.forward_flops).member("backward", r.backward_flops);
-        json.end_object().key("parameters").object();
+        json.member("optimizer_bytes", count(r.optimizer_bytes));
+        if (r.saved_bytes) json.member("saved_bytes", count(*r.saved_bytes));
+        json.key("flops").object();
+        if (r.stages.empty())
+            json.member("forward", r.forward_flops).member("backward", r.backward_flops);
+        else
+            json.member("all", r.forward_flops + r.backward_flops);
+        json.end_object();
+        if (!r.stages.empty()) {
+            json.key("stages").array(true);
+            for (const std::int64_t stage : r.stages) json.value(stage);
+            json.end_array();
+        }
+        json.key("parameters").object();
         for (const parameter_shard& p : r.parameters) {
             json.key(p.name).array(true).array(true);
             for (const std::int64_t size : p.sizes) json.value(size);
@@ -55,6 +75,20 @@ LLMCOST_INLINE void write_ranks(json_writer& json, const std::vector<training_ra
         json.end_object().key("collectives").array();
         for (const collective_event& c : r.collectives) write_collective(json, c);
         json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+LLMCOST_INLINE void write_schedule(json_writer& json, const training_parallelism& parallel) {
+    if (parallel.pipeline == 1) return;
+    const distributed::pipeline_schedule schedule = schedule_of(parallel);
+    const distributed::ranked_actions order = distributed::pytorch_pipeline_order(schedule);
+    const distributed::ranked_actions executed = distributed::add_communication(schedule);
+    json.key("schedule").array();
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        json.object().member("rank", static_cast<std::int64_t>(rank));
+        json.member("actions", distributed::actions_text(order[rank]));
+        json.member("with_communication", distributed::actions_text(executed[rank])).end_object();
     }
     json.end_array();
 }
@@ -71,7 +105,8 @@ struct collective_sum {
         const auto place = std::ranges::find_if(out, [&](const collective_sum& s) {
             const collective_event& e = s.event;
             return e.kind == c.kind && e.axis == c.axis && e.group_size == c.group_size && e.in_bytes == c.in_bytes &&
-                   e.out_bytes == c.out_bytes && e.type == c.type && e.phase == c.phase;
+                   e.out_bytes == c.out_bytes && e.type == c.type && e.has_integers == c.has_integers &&
+                   e.phase == c.phase;
         });
         if (place == out.end())
             out.push_back({c, 1});
@@ -104,7 +139,7 @@ LLMCOST_INLINE std::string rank_lines(const std::vector<training_rank>& ranks) {
             out += "  " + left(std::string_view(name_of(s.event.kind)), 16) +
                    left(std::string(std::string_view(name_of(s.event.axis))) + ' ' + std::to_string(s.event.group_size),
                         14) +
-                   left(name_of_phase(s.event.phase), 10) + left(std::string_view(name_of(s.event.type)), 10) +
+                   left(name_of_phase(s.event.phase), 10) + left(type_name(s.event), 10) +
                    right(grouped(count(s.times)), 8) + right(in_bytes(count(s.event.in_bytes)), 11) +
                    right(in_bytes(count(s.event.out_bytes)), 11) + '\n';
     }

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <llmcost/distributed/pipeline_schedule.hpp>
+#include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/memory/tape.hpp>
+#include <llmcost/memory/training_step.hpp>
+
+// The ranks of a pipeline: their stages, and the messages between them.
+namespace llmcost {
+
+/// The schedule of a job. Throws: `error` for sizes that the schedule does not support.
+[[nodiscard]] distributed::pipeline_schedule schedule_of(const training_parallelism& parallel);
+
+/// Ranks of a pipeline over a recorded model of `num_layers` layers. Names of parameters begin with their stage.
+///
+/// A stage sends its output, of the type and the size of the hidden states, and receives a gradient of the same size.
+/// Within a stage, its tensor-parallel ranks communicate as in a model without a pipeline.
+/// Source: torch/distributed/pipelining/stage.py, `get_fwd_send_ops`, `get_bwd_send_ops`.
+[[nodiscard]] std::vector<training_rank> pipeline_ranks_of(const recorded_training& recorded, std::int64_t num_layers,
+                                                           const training_parallelism& parallel,
+                                                           const std::vector<std::int64_t>& ranks);
+
+}  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/distributed/impl/pipeline_ranks.ipp>  // IWYU pragma: export
+#endif

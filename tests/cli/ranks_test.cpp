@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+// `train --ranks` against recordings of PyTorch jobs (rank_recordings.txt, written by tests/oracle/rank_recordings.py).
+namespace llmcost::testing {
+namespace {
+
+/// A rank of a recording: the words of its line, and its collectives.
+struct recorded_rank {
+    std::vector<std::string> figures;
+    std::vector<std::string> collectives;
+};
+
+struct rank_recording {
+    std::string name, options, config;
+    std::map<std::string, recorded_rank> ranks;
+};
+
+std::vector<std::string> split_line(const std::string& line) {
+    std::istringstream in(line);
+    std::vector<std::string> out;
+    for (std::string word; in >> word;) out.push_back(word);
+    return out;
+}
+
+std::vector<rank_recording> rank_recordings() {
+    std::ifstream in(LLMCOST_TEST_DIR "/cli/rank_recordings.txt");
+    std::vector<rank_recording> out;
+    recorded_rank* rank = nullptr;
+    for (std::string line; std::getline(in, line);) {
+        const std::string first = line.substr(0, line.find(' ')), rest = line.substr(first.size() + 1);
+        if (first == "recording") {
+            out.push_back({.name = rest, .options = {}, .config = {}, .ranks = {}});
+        } else if (first == "options") {
+            out.back().options = rest;
+        } else if (first == "config") {
+            out.back().config = rest;
+        } else if (first == "rank") {
+            const std::vector<std::string> figures = split_line(rest);
+            rank = &out.back().ranks[figures.front()];
+            rank->figures = figures;
+        } else if (first == "same") {
+            rank->collectives = out.back().ranks.at(rest).collectives;
+        } else {
+            rank->collectives.push_back(line);
+        }
+    }
+    return out;
+}
+
+std::string text_of(const nlohmann::json& c) {
+    std::string module = c["module"].get<std::string>();
+    for (char& letter : module)
+        if (letter == ' ') letter = '_';
+    std::string out = c["op"].get<std::string>() + ' ' + c["group"].get<std::string>() + ' ' + c["group_size"].dump() +
+                      ' ' + c["in_bytes"].dump() + ' ' + c["out_bytes"].dump() + ' ' + c["dtype"].get<std::string>() +
+                      ' ' + c["phase"].get<std::string>() + ' ' + (module.empty() ? "-" : module);
+    if (c.contains("peer")) out += " peer " + c["peer"].dump();
+    return out;
+}
+
+void check_rank(const recorded_rank& expected, const nlohmann::json& rank) {
+    CHECK(rank["parameters_bytes"].dump() == expected.figures[1]);
+    CHECK(rank["optimizer_bytes"].dump() == expected.figures[2]);
+    CHECK(rank["gradients_bytes"].dump() == expected.figures[3]);
+    for (std::size_t i = 4; i + 1 < expected.figures.size(); i += 2) {
+        const std::string& figure = expected.figures[i];
+        if (figure == "peak") continue;
+        if (figure != "saved")
+            CHECK(rank["flops"][figure].dump() == expected.figures[i + 1]);
+        else if (rank.contains("saved_bytes"))
+            CHECK(rank["saved_bytes"].dump() == expected.figures[i + 1]);
+    }
+    std::vector<std::string> collectives;
+    for (const nlohmann::json& c : rank["collectives"]) collectives.push_back(text_of(c));
+    CHECK(collectives == expected.collectives);
+}
+
+/// The peak of a recording's first rank, without inputs; 0: not recorded.
+double recorded_peak(const rank_recording& r) {
+    const std::vector<std::string>& figures = r.ranks.at("0").figures;
+    for (std::size_t i = 4; i + 1 < figures.size(); i += 2)
+        if (figures[i] == "peak") return std::stod(figures[i + 1]);
+    return 0;
+}
+
+TEST_CASE("train: peak memory of FSDP, as PyTorch's memory tracker recorded it") {
+    int num_recordings = 0, num_equal = 0;
+    for (const rank_recording& r : rank_recordings()) {
+        const double recorded = recorded_peak(r);
+        if (recorded == 0) continue;
+        CAPTURE(r.name);
+        const nlohmann::json peak = nlohmann::json::parse(
+            printed("train --config - " + r.options + " --format json", {.in = r.config}))["peak"];
+        const double computed = peak["total"].get<double>() - peak["OTH"].get<double>();
+        ++num_recordings;
+        num_equal += computed == recorded ? 1 : 0;
+        CHECK(computed / recorded == doctest::Approx(1).epsilon(0.0075));  // routed experts differ most
+    }
+    CHECK(num_recordings == 29);
+    CHECK(num_equal == 20);
+}
+
+TEST_CASE("train: what ranks hold, compute and communicate, as PyTorch recorded it") {
+    const std::vector<rank_recording> recordings = rank_recordings();
+    REQUIRE(recordings.size() == 71);
+    for (const rank_recording& r : recordings) {
+        CAPTURE(r.name);
+        std::string ranks;
+        for (const auto& [rank, expected] : r.ranks) ranks += (ranks.empty() ? "" : ",") + rank;
+        const nlohmann::json answer = nlohmann::json::parse(
+            printed("train --config - " + r.options + " --ranks " + ranks + " --format json", {.in = r.config}));
+        REQUIRE(answer["ranks"].size() == r.ranks.size());
+        for (const nlohmann::json& rank : answer["ranks"]) {
+            CAPTURE(rank["rank"].dump());
+            check_rank(r.ranks.at(rank["rank"].dump()), rank);
+        }
+    }
+}
+
+TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
+    const std::string small = " --batch 2 --sequence 24 " + llama;
+    const std::string text = printed("train --dp 4 --fsdp --ranks 0,3" + small);
+    for (const char* part : {"Collectives of rank 0 in a step", "all_gather", "reduce_scatter", "dp 4"})
+        CHECK(has(text, part));
+    CHECK(has(refused("train --dp 4 --fsdp --ranks 4" + small), "--ranks: no rank 4; the job has 4"));
+    CHECK(has(refused("train --tp 3 --ranks 0" + small), "--tp: 3 does not divide the 32 attention heads"));
+    CHECK(has(refused("train --dp 4 --fsdp-wrap layers" + small), "--fsdp-wrap: requires --fsdp"));
+    CHECK(has(refused("train --dp 4 --fsdp --ddp" + small), "--ddp: cannot be combined with --fsdp or --zero"));
+    CHECK(has(refused("train --dp 6 --fsdp --fsdp-reshard 4" + small), "--fsdp-reshard: expected true, false or"));
+    CHECK(has(refused("train --tp 2 --freeze model.norm.weight" + small), "--tp: cannot be combined with an adapter"));
+    CHECK(has(refused("train --tp 2 --loss fused" + small), "--tp: cannot be combined with --loss fused"));
+    CHECK(has(refused("train --pp 2 --dp 2 --ranks 0" + small), "--ranks: not supported for a pipeline with --dp"));
+    CHECK(has(refused("train --split megatron --tp 2 --ranks 0" + small), "--ranks: requires --split torch"));
+    CHECK(has(refused("train --freeze model.layerz.*" + small), "--freeze"));
+}
+
+}  // namespace
+}  // namespace llmcost::testing
