@@ -61,8 +61,8 @@ TEST_CASE("train rejects sizes of a job that contradict the model") {
     CHECK(has(refused(job + "--tp 3"), "--tp: 3 does not divide the number of attention heads"));
     CHECK(has(refused(job + "--pp 2 --schedule zigzag"), "--schedule: "));
     CHECK(has(refused(job + "--pp 2 --cross-entropy te"), "--cross-entropy: requires --split megatron"));
-    CHECK(has(refused(job + "--split megatron --recompute-modules mlp"),
-              "--recompute-modules: expected core_attn, layernorm or moe_act, found 'mlp'"));
+    CHECK(has(refused(job + "--split megatron --recompute-modules mla_up_proj"),
+              "--recompute-modules: expected core_attn, layernorm, mlp, moe or moe_act, found 'mla_up_proj'"));
 }
 
 TEST_CASE("train divides a job over ten thousand devices as over a few") {

@@ -227,6 +227,13 @@ TEST_CASE("recomputed modules need less memory between forward and backward") {
     // outputs of both norms of three layers: of queries and keys, and of the MLP, whose router and experts keep theirs
     CHECK(saved(norms, recompute_mode::none) < all);
     CHECK(all - saved(activations, recompute_mode::none) == std::uint64_t{2} * 512 * 8 * 2048 * 2);
+    // of dense layer and experts: queries, keys and values stay
+    megatron_settings mlps, moe;
+    mlps.recomputes_mlps = true;
+    moe.recomputes_moe = true;
+    // inputs of the activation function (2 · 18,432) and of the last product (18,432) of the dense layer
+    CHECK(all - saved(mlps, recompute_mode::none) == std::uint64_t{2} * 512 * 3 * 18432);
+    CHECK(saved(moe, recompute_mode::none) < saved(mlps, recompute_mode::none));
     CHECK(saved({}, recompute_mode::selective) < all);
     CHECK(saved({}, recompute_mode::full) < saved({}, recompute_mode::selective));
 }

@@ -111,7 +111,7 @@ inline constexpr option_spec recompute_modules{
     .name = "--recompute-modules",
     .value = "LIST",
     .type = value_type::text,
-    .help = "modules of --split megatron that backward computes again: core_attn, layernorm, moe_act"};
+    .help = "modules of --split megatron that backward computes again: core_attn, layernorm, mlp, moe, moe_act"};
 inline constexpr option_spec microbatches{.name = "--microbatches",
                                           .aliases = {"--num-microbatches"},
                                           .value = "N",

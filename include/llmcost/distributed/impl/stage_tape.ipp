@@ -91,6 +91,7 @@ public:
         out_.buffer_bytes = pass_.buffer_bytes;
         out_.kernels = pass_.kernels;
         out_.modules = pass_.modules;
+        out_.collectives = pass_.collectives;
         out_.num_attentions = pass_.num_attentions;
         out_.output = is_last_ ? tensor_id(pass_.output) : -1;
         out_.loss = is_last_ ? tensor_id(pass_.loss) : -1;

@@ -178,11 +178,14 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         plan.loss = training_loss::labels;
     }
     std::optional<tensor_parallel_policy> policy;
-    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(padded) != nullptr)
+    const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
+    if (!is_megatron && divides_layers && find_tensor_parallel_plan(padded) != nullptr)
         plan.parallel_policy = &policy.emplace(padded, parallel, 0);
     recorded_training recorded = policy ? record_training(policy->shard(padded), load, plan, true)
                                         : detail::record_rank(padded, load, plan, parallel.tensor);
     training_schedule schedule = recorded.plan.schedule;
+    schedule.tensor_parallel_size = parallel.tensor;
+    schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
     tape pass;
     if (is_megatron) {
         megatron_options options;
@@ -192,6 +195,11 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         options.has_sequence_parallel = parallel.has_sequence_parallel && parallel.tensor > 1;
         options.exchanges_heads = settings.exchanges_heads && parallel.context > 1;
         options.loss = settings.loss;
+        options.recomputes_attention = schedule.recompute == recompute_mode::selective;
+        options.recomputes_mlps = settings.recomputes_mlps;
+        options.recomputes_moe = settings.recomputes_moe;
+        if ((options.recomputes_mlps || options.recomputes_moe) && schedule.recompute == recompute_mode::none)
+            schedule.recompute = recompute_mode::selective;
         options.recomputes_norms = settings.recomputes_norms;
         options.recomputes_activations = settings.recomputes_activations;
         const recorded_training undivided =
@@ -210,6 +218,9 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
             divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),
                             parallel.tensor);
         detail::set_fsdp_of_job(schedule, parallel);
+        if (policy)
+            policy->mark_parameters(pass,
+                                    schedule.sharding == sharding_strategy::fsdp && schedule.data_parallel_size > 1);
     }
 
     training_job_memory out;
