@@ -129,6 +129,65 @@ TEST_CASE("train: what ranks hold, compute and communicate, as PyTorch recorded 
     }
 }
 
+/// The sum of a member over all ranks of a job.
+std::uint64_t sum_over_ranks(const std::string& options, const char* member, const char* part = nullptr) {
+    std::uint64_t sum = 0;
+    for (const nlohmann::json& rank : json_of("train --ranks all " + options)["ranks"])
+        sum += (part == nullptr ? rank[member] : rank[member][part]).get<std::uint64_t>();
+    return sum;
+}
+
+TEST_CASE("train: ranks sum to the undivided model") {
+    const std::string small =
+        " --batch 2 --sequence 24 --precision fp32 --set num_hidden_layers=3 --set vocab_size=131" +
+        std::string(" --set tie_word_embeddings=false ") + llama;
+    const nlohmann::json one = json_of("train --ranks 0" + small)["ranks"][0];
+    const std::uint64_t parameters = one["parameters_bytes"], forward = one["flops"]["forward"];
+    CHECK(one["collectives"].empty());
+    for (const int ranks : {2, 3, 5, 7, 64}) {
+        CAPTURE(ranks);
+        const std::string job = "--fsdp --dp " + std::to_string(ranks) + small;
+        CHECK(sum_over_ranks(job, "parameters_bytes") == parameters);
+        CHECK(sum_over_ranks(job, "gradients_bytes") == parameters);
+        CHECK(sum_over_ranks(job, "flops", "forward") == forward * static_cast<std::uint64_t>(ranks));
+    }
+    for (const char* job : {"--tp 2", "--tp 4 --split transformers", "--tp 8 --tp-plan sequence"}) {
+        CAPTURE(job);
+        CHECK(sum_over_ranks(job + small, "flops", "forward") == forward);
+    }
+    for (const char* job : {"--pp 3 --microbatches 4", "--pp 3 --schedule gpipe --microbatches 4"}) {
+        CAPTURE(job);
+        CHECK(sum_over_ranks(job + small, "parameters_bytes") == parameters);
+        CHECK(sum_over_ranks(job + small, "flops", "all") ==
+              4 * (forward + one["flops"]["backward"].get<std::uint64_t>()));
+    }
+}
+
+TEST_CASE("train: what a pipeline rank sends, another one receives") {
+    const std::string small = " --batch 2 --sequence 24 --set num_hidden_layers=8 " + llama;
+    for (const char* job :
+         {"--pp 4 --microbatches 8", "--pp 4 --schedule interleaved --stages-per-rank 2 --microbatches 8",
+          "--pp 4 --schedule zbv --stages-per-rank 2 --microbatches 8",
+          "--pp 2 --schedule dualpipev --stages-per-rank 2 --microbatches 8",
+          "--pp 4 --schedule zb-h1 --microbatches 8",
+          "--pp 2 --schedule looped-bfs --stages-per-rank 4 --microbatches 3"}) {
+        CAPTURE(job);
+        std::map<std::string, std::int64_t> balance;  // by sender, receiver and phase
+        for (const nlohmann::json& rank : json_of("train --ranks all " + (job + small))["ranks"])
+            for (const nlohmann::json& c : rank["collectives"]) {
+                const bool is_send = c["op"] == "send";
+                const std::string self = rank["rank"].dump(), peer = c["peer"].dump();
+                balance[(is_send ? self + " to " + peer : peer + " to " + self) + ' ' + c["phase"].dump()] +=
+                    c["in_bytes"].get<std::int64_t>() - c["out_bytes"].get<std::int64_t>();
+            }
+        CHECK(balance.size() >= 2);
+        for (const auto& entry : balance) {
+            CAPTURE(entry.first);
+            CHECK(entry.second == 0);
+        }
+    }
+}
+
 TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
     const std::string small = " --batch 2 --sequence 24 " + llama;
     const std::string text = printed("train --dp 4 --fsdp --ranks 0,3" + small);

@@ -58,7 +58,8 @@ TEST_CASE("train compares the largest rank with the limit") {
 TEST_CASE("train rejects sizes of a job that contradict the model") {
     CHECK(has(refused(job + "--pp 64"), "--pp: 64 pipeline stages, but the model has 32 layers"));
     CHECK(has(refused(job + "--ep 4"), "--ep: the model has no routed experts to distribute"));
-    CHECK(has(refused(job + "--tp 3"), "--tp: 3 does not divide the number of attention heads"));
+    CHECK(has(refused(job + "--tp 3"), "--tp: 3 does not divide the 32 attention heads"));
+    CHECK(has(refused(job + "--tp 3 --split megatron"), "--tp: 3 does not divide the number of attention heads"));
     CHECK(has(refused(job + "--pp 2 --schedule zigzag"), "--schedule: "));
     CHECK(has(refused(job + "--pp 2 --cross-entropy te"), "--cross-entropy: requires --split megatron"));
     CHECK(has(refused(job + "--split megatron --recompute-modules mla_up_proj"),

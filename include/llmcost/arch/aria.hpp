@@ -14,7 +14,8 @@ namespace aria_detail {
 /// Experts with transposed weights. The gate is always SiLU, independent of `hidden_act`.
 struct experts : routed_experts_base {
     static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const tensor rows = dispatch_tokens(t, x),
                      up = param(t, "gate_up_proj", {num_experts, hidden_size, 2 * intermediate_size}),

@@ -40,7 +40,8 @@ struct glu_experts : routed_experts_base {
     class_name inner_named;
 
     static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const std::int64_t picks = checked_product(x.dim(0), num_experts_per_tok);
         const std::int64_t hit = picks < num_experts ? picks : num_experts;

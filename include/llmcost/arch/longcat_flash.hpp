@@ -68,7 +68,8 @@ struct routed_experts : routed_experts_base {
     std::int64_t all;
 
     static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const std::int64_t hit = num_experts_per_tok;
         const tensor up = param(t, "gate_up_proj", {all, 2 * intermediate_size, hidden_size});

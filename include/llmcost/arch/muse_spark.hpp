@@ -106,7 +106,8 @@ struct normed_experts : routed_experts_base {
     static constexpr bool is_leaf = false;
     constexpr normed_experts(const routed_experts_base& all, const layer_context& layer_ctx)
         : routed_experts_base(all), ctx(layer_ctx) {}
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const tensor rows = dispatch_tokens(t, x),
                      up = param(t, "gate_up_proj", {num_experts, 2 * intermediate_size, hidden_size}),

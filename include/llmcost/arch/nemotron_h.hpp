@@ -36,7 +36,8 @@ struct norm_in_float {
 /// Experts of two matrices each: x (tokens, width), weights (tokens, k) -> (tokens, width).
 struct plain_experts : routed_experts_base {
     static constexpr bool is_leaf = false;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         fused_kernel experts_kernel = make_fused_kernel(x.dim(0));
         experts_kernel.is_gated = false;
         const recorder::fused_kernel_guard fused{t, experts_kernel};

@@ -2,331 +2,312 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
-#include <llmcost/base/string_ref.hpp>
-
 // Written by tests/oracle/tensor_parallel_plans.py from Transformers 5.23.0.
-namespace llmcost {
+namespace llmcost::detail {
 
-// clang-format off
-/// How a module or a parameter is divided by tensor parallelism, by the name that Transformers has for it.
+/// Plans, an empty line, then model types. A plan is a line `pattern=style;...`, or `-` without rules. A model type is
+/// a line `name plan head experts`: the index of its plan, the style of the head, and whether Transformers distributes
+/// its experts (0 or 1).
 ///
-/// Source: transformers/distributed/tensor_parallel.py, `ALL_PARALLEL_STYLES`.
-enum class tensor_parallel_style : std::uint8_t {
-    none, all_reduce, colwise, colwise_gather_output, embedding_colwise, embedding_rowwise, local_params, mla_kv_a_proj, moe_identity_expert, moe_tp_experts, packed_colwise, packed_rowwise, replicate, replicated_with_grad_allreduce, rowwise, rowwise_split_input
-};
-
-/// A rule of a plan: a pattern of module or parameter names, in which `*` is the index of a layer.
-struct tensor_parallel_rule {
-    literal pattern;
-    tensor_parallel_style style;
-};
-
-inline constexpr tensor_parallel_rule tensor_parallel_rules_0[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_1[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_2[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_3[]{{}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_4[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_rowwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_5[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_6[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_gate_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_7[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn", tensor_parallel_style::local_params}, {"layers.*.self_attn.gate_bias", tensor_parallel_style::colwise}, {"layers.*.self_attn.gate_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_8[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_9[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_10[]{{"layers.*.mlp.fc1", tensor_parallel_style::colwise}, {"layers.*.mlp.fc2", tensor_parallel_style::rowwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_11[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_12[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_13[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_14[]{{"layers.*.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_15[]{{"layers.*.mlp.down_embed", tensor_parallel_style::embedding_rowwise}, {"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.router_gate", tensor_parallel_style::colwise_gather_output}, {"layers.*.mlp.up_embed", tensor_parallel_style::embedding_rowwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.dt_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_16[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_17[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.g_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_rope_only_layernorm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_18[]{{"blocks.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"blocks.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"blocks.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_19[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_20[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.text_moe.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.text_moe.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.text_moe.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.vision_moe.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.vision_moe.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.vision_moe.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_21[]{{"blocks.*.mlp.fc1", tensor_parallel_style::colwise}, {"blocks.*.mlp.fc2", tensor_parallel_style::rowwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_22[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_23[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_24[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_25[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_expert.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_26[]{{"encoder.layers.*.mlp.down_proj.linear", tensor_parallel_style::rowwise}, {"encoder.layers.*.mlp.gate_proj.linear", tensor_parallel_style::colwise}, {"encoder.layers.*.mlp.up_proj.linear", tensor_parallel_style::colwise}, {"encoder.layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"encoder.layers.*.self_attn.k_proj.linear", tensor_parallel_style::colwise}, {"encoder.layers.*.self_attn.o_proj.linear", tensor_parallel_style::rowwise}, {"encoder.layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"encoder.layers.*.self_attn.q_proj.linear", tensor_parallel_style::colwise}, {"encoder.layers.*.self_attn.v_proj.linear", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_27[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.mlp.gate_up_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_28[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_29[]{{"layers.*.attention.dense", tensor_parallel_style::rowwise}, {"layers.*.attention.query_key_value", tensor_parallel_style::colwise}, {"layers.*.mlp.dense_4h_to_h", tensor_parallel_style::rowwise}, {"layers.*.mlp.dense_h_to_4h", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_30[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn", tensor_parallel_style::local_params}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.sinks", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_31[]{{"layers.*.block_sparse_moe.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.block_sparse_moe.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.block_sparse_moe.experts.gate_up_proj", tensor_parallel_style::packed_colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_32[]{{"layers.*.block_sparse_moe.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.block_sparse_moe.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.block_sparse_moe.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.self_attn", tensor_parallel_style::local_params}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.sinks", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_33[]{{"H_module.layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"H_module.layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"H_module.layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"H_module.layers.*.self_attn.gate_proj", tensor_parallel_style::colwise}, {"H_module.layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"H_module.layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"H_module.layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"H_module.layers.*.self_attn.v_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"L_module.layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.self_attn.gate_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"L_module.layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"L_module.layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_34[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn", tensor_parallel_style::local_params}, {"layers.*.self_attn.gate_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.sinks", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_35[]{{"embed_tokens", tensor_parallel_style::replicate}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_36[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts", tensor_parallel_style::all_reduce}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_37[]{{"layers.*.feed_forward.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.feed_forward.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.feed_forward.experts.gate_up_proj", tensor_parallel_style::packed_colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_38[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_39[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_experts.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_experts.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.g_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_40[]{{"multi_modal_projector.linear_1", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_41[]{{"layers.*.feed_forward.down_proj", tensor_parallel_style::rowwise}, {"layers.*.feed_forward.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.feed_forward.experts.down_proj", tensor_parallel_style::colwise}, {"layers.*.feed_forward.experts.gate_up_proj", tensor_parallel_style::packed_rowwise}, {"layers.*.feed_forward.gate_proj", tensor_parallel_style::colwise}, {"layers.*.feed_forward.shared_expert.down_proj", tensor_parallel_style::rowwise}, {"layers.*.feed_forward.shared_expert.gate_proj", tensor_parallel_style::colwise}, {"layers.*.feed_forward.shared_expert.up_proj", tensor_parallel_style::colwise}, {"layers.*.feed_forward.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_42[]{{"model.layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"model.layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"model.layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"model.layers.*.self_attn.v_proj", tensor_parallel_style::colwise}, {"patch_embedding.linear", tensor_parallel_style::colwise_gather_output}, {"vision_adapter.mlp.fc1", tensor_parallel_style::colwise}, {"vision_adapter.mlp.fc2", tensor_parallel_style::rowwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_43[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.experts.identity_expert", tensor_parallel_style::moe_identity_expert}, {"layers.*.mlps.*.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlps.*.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlps.*.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.*.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.*.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.*.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.*.q_b_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_44[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn", tensor_parallel_style::local_params}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.sinks", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_45[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.kv_a_proj_with_mqa", tensor_parallel_style::mla_kv_a_proj}, {"layers.*.self_attn.kv_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_b_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_46[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_47[]{{"vision_adapter.fc1", tensor_parallel_style::colwise}, {"vision_adapter.fc2", tensor_parallel_style::rowwise}, {"vision_projection", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_48[]{{"encoder.fc", tensor_parallel_style::rowwise_split_input}, {"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_49[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.gate_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_50[]{{"layers.*.attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.attn.proj", tensor_parallel_style::rowwise}, {"layers.*.attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.attn.v_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.fc1", tensor_parallel_style::colwise}, {"layers.*.mlp.fc2", tensor_parallel_style::rowwise}, {"patch_embedder.patch_embedding", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_51[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.post_expert_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.mlp.pre_expert_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_52[]{{"embeddings", tensor_parallel_style::embedding_rowwise}, {"layers.*.mixer.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mixer.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mixer.experts.up_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_53[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.output_projection.gate_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.output_projection.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_54[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_55[]{{"layers.*.mlp.fc1", tensor_parallel_style::colwise}, {"layers.*.mlp.fc2", tensor_parallel_style::rowwise}, {"layers.*.self_attn.dense", tensor_parallel_style::rowwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_56[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.mlp.gate_up_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.self_attn.qkv_proj", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_57[]{{"layers.*.linear_attn.in_proj_a", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_b", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_qkv", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_z", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.out_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.shared_expert.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_expert.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_58[]{{"layers.*.linear_attn.in_proj_a", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_b", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_qkv", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_z", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.out_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_59[]{{"layers.*.linear_attn.in_proj_ba", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_qkvz", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.out_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_expert.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.k_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_norm", tensor_parallel_style::replicated_with_grad_allreduce}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_60[]{{"hyper_connection_mixer.input_mix_weight_down", tensor_parallel_style::rowwise_split_input}, {"layers.*.attn_hyper_connection.input_mix_weight_down", tensor_parallel_style::rowwise_split_input}, {"layers.*.linear_attn.in_proj_a", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_b", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_qkv", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.in_proj_z", tensor_parallel_style::colwise_gather_output}, {"layers.*.linear_attn.out_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.mlp.shared_expert.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.shared_expert.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.shared_expert.up_proj", tensor_parallel_style::colwise}, {"layers.*.mlp_hyper_connection.input_mix_weight_down", tensor_parallel_style::rowwise_split_input}, {"layers.*.ple.ple_embedding.ngram_embedding", tensor_parallel_style::embedding_colwise}, {"layers.*.self_attn.indexer.index_qk_proj", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_61[]{{"layers.*.mlp.c_fc", tensor_parallel_style::colwise}, {"layers.*.mlp.c_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_62[]{{"layers.*.mlp.experts", tensor_parallel_style::moe_tp_experts}, {"layers.*.mlp.experts.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.experts.gate_up_proj", tensor_parallel_style::packed_colwise}, {"layers.*.self_attn.g_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.k_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.o_proj", tensor_parallel_style::rowwise_split_input}, {"layers.*.self_attn.q_proj", tensor_parallel_style::colwise_gather_output}, {"layers.*.self_attn.v_proj", tensor_parallel_style::colwise_gather_output}};
-inline constexpr tensor_parallel_rule tensor_parallel_rules_63[]{{"layers.*.mlp.down_proj", tensor_parallel_style::rowwise}, {"layers.*.mlp.gate_proj", tensor_parallel_style::colwise}, {"layers.*.mlp.up_proj", tensor_parallel_style::colwise}};
-
-/// The plan of a model type: rules relative to the base model, and the style of the head.
-struct tensor_parallel_plan {
-    literal model_type;
-    const tensor_parallel_rule* rules;
-    std::int32_t num_rules;
-    tensor_parallel_style head;
-};
-
-inline constexpr tensor_parallel_plan tensor_parallel_plans[]{
-    {"afmoe", tensor_parallel_rules_0, 3, tensor_parallel_style::colwise_gather_output},
-    {"apertus", tensor_parallel_rules_1, 8, tensor_parallel_style::colwise_gather_output},
-    {"arcee", tensor_parallel_rules_2, 6, tensor_parallel_style::colwise_gather_output},
-    {"aria", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"aria_text", tensor_parallel_rules_4, 10, tensor_parallel_style::colwise_gather_output},
-    {"axk1", tensor_parallel_rules_5, 9, tensor_parallel_style::colwise_gather_output},
-    {"axk2", tensor_parallel_rules_6, 13, tensor_parallel_style::colwise_gather_output},
-    {"aya_vision", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"bailing_hybrid", tensor_parallel_rules_5, 9, tensor_parallel_style::colwise_gather_output},
-    {"bamba", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"beam", tensor_parallel_rules_7, 15, tensor_parallel_style::colwise_gather_output},
-    {"cohere", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"cohere2", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"cohere2_moe", tensor_parallel_rules_9, 10, tensor_parallel_style::colwise_gather_output},
-    {"cohere2_vision", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"cohere_compass", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"cohere_compass_text", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"cosmos3_edge", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"cosmos3_edge_text", tensor_parallel_rules_10, 6, tensor_parallel_style::none},
-    {"cosmos3_omni", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"cwm", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"dbrx", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_ocr2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_ocr2_encoder", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"deepseek_ocr2_text", tensor_parallel_rules_11, 13, tensor_parallel_style::none},
-    {"deepseek_v2", tensor_parallel_rules_12, 14, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_v3", tensor_parallel_rules_5, 9, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_v32", tensor_parallel_rules_13, 13, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_v4", tensor_parallel_rules_0, 3, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"deepseek_vl_hybrid", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"diffllama", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"diffusion_gemma", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"diffusion_gemma_text", tensor_parallel_rules_14, 12, tensor_parallel_style::none},
-    {"doge", tensor_parallel_rules_15, 11, tensor_parallel_style::colwise_gather_output},
-    {"dots1", tensor_parallel_rules_16, 15, tensor_parallel_style::colwise_gather_output},
-    {"dots3_note", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"dots3_note_text", tensor_parallel_rules_17, 15, tensor_parallel_style::colwise_gather_output},
-    {"dots3_note_vision_encoder", tensor_parallel_rules_18, 3, tensor_parallel_style::none},
-    {"embedding_gemma2_text", tensor_parallel_rules_19, 10, tensor_parallel_style::none},
-    {"emu3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"ernie4_5", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"ernie4_5_moe", tensor_parallel_rules_11, 13, tensor_parallel_style::colwise_gather_output},
-    {"ernie4_5_vl_moe", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"ernie4_5_vl_moe_text", tensor_parallel_rules_20, 16, tensor_parallel_style::none},
-    {"ernie4_5_vl_moe_vision", tensor_parallel_rules_21, 2, tensor_parallel_style::none},
-    {"esmc", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"eurobert", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"exaone4", tensor_parallel_rules_22, 9, tensor_parallel_style::colwise_gather_output},
-    {"exaone4_5", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"exaone_moe", tensor_parallel_rules_23, 12, tensor_parallel_style::colwise_gather_output},
-    {"falcon_h1", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"fast_vlm", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"flex_olmo", tensor_parallel_rules_24, 7, tensor_parallel_style::colwise_gather_output},
-    {"flint", tensor_parallel_rules_25, 9, tensor_parallel_style::colwise_gather_output},
-    {"florence2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"gemma2", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"gemma3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma3_text", tensor_parallel_rules_22, 9, tensor_parallel_style::colwise_gather_output},
-    {"gemma3n", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma3n_text", tensor_parallel_rules_19, 10, tensor_parallel_style::colwise_gather_output},
-    {"gemma4", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_assistant", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_text", tensor_parallel_rules_14, 12, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_unified", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_unified_assistant", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_unified_text", tensor_parallel_rules_22, 9, tensor_parallel_style::colwise_gather_output},
-    {"gemma4_vision", tensor_parallel_rules_26, 9, tensor_parallel_style::none},
-    {"glm", tensor_parallel_rules_27, 6, tensor_parallel_style::colwise_gather_output},
-    {"glm4", tensor_parallel_rules_27, 6, tensor_parallel_style::colwise_gather_output},
-    {"glm46v", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"glm4_moe", tensor_parallel_rules_11, 13, tensor_parallel_style::colwise_gather_output},
-    {"glm4_moe_lite", tensor_parallel_rules_28, 10, tensor_parallel_style::colwise_gather_output},
-    {"glm4v", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"glm4v_moe", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"glm4v_moe_text", tensor_parallel_rules_11, 13, tensor_parallel_style::none},
-    {"glm4v_text", tensor_parallel_rules_27, 6, tensor_parallel_style::none},
-    {"glm5_next", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"glm5_next_text", tensor_parallel_rules_13, 13, tensor_parallel_style::none},
-    {"glm_image_text", tensor_parallel_rules_27, 6, tensor_parallel_style::none},
-    {"glm_moe_dsa", tensor_parallel_rules_13, 13, tensor_parallel_style::colwise_gather_output},
-    {"glm_ocr", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"glm_ocr_text", tensor_parallel_rules_27, 6, tensor_parallel_style::none},
-    {"glmga", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"got_ocr2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"gpt_neox", tensor_parallel_rules_29, 4, tensor_parallel_style::colwise_gather_output},
-    {"gpt_oss", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"granite", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"granite4_vision", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"granite4_vision_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"granite_docling", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"granite_docling_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"granite_swa", tensor_parallel_rules_30, 9, tensor_parallel_style::colwise_gather_output},
-    {"granitemoe", tensor_parallel_rules_31, 3, tensor_parallel_style::colwise_gather_output},
-    {"granitemoe_swa", tensor_parallel_rules_32, 9, tensor_parallel_style::colwise_gather_output},
-    {"granitemoehybrid", tensor_parallel_rules_31, 3, tensor_parallel_style::colwise_gather_output},
-    {"granitemoeshared", tensor_parallel_rules_31, 3, tensor_parallel_style::colwise_gather_output},
-    {"helium", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"higgs_audio_v2", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"hrm_text", tensor_parallel_rules_33, 16, tensor_parallel_style::colwise_gather_output},
-    {"hunyuan_v1_dense", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"hunyuan_v1_moe", tensor_parallel_rules_0, 3, tensor_parallel_style::colwise_gather_output},
-    {"hunyuan_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"hy_v3", tensor_parallel_rules_16, 15, tensor_parallel_style::colwise_gather_output},
-    {"hy_v4", tensor_parallel_rules_34, 16, tensor_parallel_style::colwise_gather_output},
-    {"hyperclovax", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"hyperclovax_vision_v2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"idefics2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"idefics3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"inkling2", tensor_parallel_rules_3, 0, tensor_parallel_style::rowwise_split_input},
-    {"inkling2_text", tensor_parallel_rules_35, 4, tensor_parallel_style::rowwise_split_input},
-    {"inkling_mm_model", tensor_parallel_rules_3, 0, tensor_parallel_style::rowwise_split_input},
-    {"inkling_text", tensor_parallel_rules_36, 10, tensor_parallel_style::rowwise_split_input},
-    {"internlm3", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"internvl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"iquestcoder", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"jais2", tensor_parallel_rules_2, 6, tensor_parallel_style::colwise_gather_output},
-    {"jamba", tensor_parallel_rules_37, 3, tensor_parallel_style::colwise_gather_output},
-    {"janus", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"kimi_k25", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"kimi_linear", tensor_parallel_rules_5, 9, tensor_parallel_style::colwise_gather_output},
-    {"kolibri1", tensor_parallel_rules_38, 12, tensor_parallel_style::colwise_gather_output},
-    {"laguna", tensor_parallel_rules_39, 16, tensor_parallel_style::colwise_gather_output},
-    {"lfm2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"lfm2_moe", tensor_parallel_rules_37, 3, tensor_parallel_style::colwise_gather_output},
-    {"lfm2_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"lfm3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"lfm3_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"lighton_ocr", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"llama", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"llama4", tensor_parallel_rules_40, 1, tensor_parallel_style::colwise_gather_output},
-    {"llama4_text", tensor_parallel_rules_41, 13, tensor_parallel_style::colwise_gather_output},
-    {"llama4_vision_model", tensor_parallel_rules_42, 7, tensor_parallel_style::none},
-    {"llava", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"llava_next", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"llava_next_video", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"llava_onevision", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"longcat_flash", tensor_parallel_rules_43, 11, tensor_parallel_style::colwise_gather_output},
-    {"mellum", tensor_parallel_rules_23, 12, tensor_parallel_style::colwise_gather_output},
-    {"mimo_v2_flash", tensor_parallel_rules_44, 12, tensor_parallel_style::colwise_gather_output},
-    {"minicpm3", tensor_parallel_rules_45, 8, tensor_parallel_style::colwise_gather_output},
-    {"minicpm_ocr", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"minicpmv4_6", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"minicpmv4_7", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"minimax", tensor_parallel_rules_46, 7, tensor_parallel_style::colwise_gather_output},
-    {"minimax_m2", tensor_parallel_rules_24, 7, tensor_parallel_style::colwise_gather_output},
-    {"minimax_m3_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"minimax_m3_vl_text", tensor_parallel_rules_24, 7, tensor_parallel_style::colwise_gather_output},
-    {"ministral", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"ministral3", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"mistral", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"mistral3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"mistral4", tensor_parallel_rules_5, 9, tensor_parallel_style::colwise_gather_output},
-    {"mistral_large4", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"mistral_large4_text", tensor_parallel_rules_5, 9, tensor_parallel_style::none},
-    {"mixtral", tensor_parallel_rules_46, 7, tensor_parallel_style::colwise_gather_output},
-    {"moss_transcribe_diarize", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"muse_glimmer", tensor_parallel_rules_47, 3, tensor_parallel_style::colwise_gather_output},
-    {"muse_glimmer_assistant", tensor_parallel_rules_48, 8, tensor_parallel_style::none},
-    {"muse_glimmer_text", tensor_parallel_rules_49, 8, tensor_parallel_style::none},
-    {"muse_glimmer_vision", tensor_parallel_rules_50, 7, tensor_parallel_style::none},
-    {"muse_spark", tensor_parallel_rules_47, 3, tensor_parallel_style::none},
-    {"muse_spark_text", tensor_parallel_rules_51, 5, tensor_parallel_style::none},
-    {"nanochat", tensor_parallel_rules_10, 6, tensor_parallel_style::colwise_gather_output},
-    {"nemotron", tensor_parallel_rules_2, 6, tensor_parallel_style::colwise_gather_output},
-    {"nemotron_h", tensor_parallel_rules_52, 4, tensor_parallel_style::none},
-    {"neomme", tensor_parallel_rules_53, 7, tensor_parallel_style::none},
-    {"olmo", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"olmo2", tensor_parallel_rules_54, 7, tensor_parallel_style::colwise_gather_output},
-    {"olmo3", tensor_parallel_rules_54, 7, tensor_parallel_style::colwise_gather_output},
-    {"olmo_hybrid", tensor_parallel_rules_54, 7, tensor_parallel_style::colwise_gather_output},
-    {"olmoe", tensor_parallel_rules_24, 7, tensor_parallel_style::colwise_gather_output},
-    {"ovis2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"paddleocr_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"paddleocr_vl_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"paligemma", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"perception_lm", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"phi", tensor_parallel_rules_55, 6, tensor_parallel_style::colwise_gather_output},
-    {"phi3", tensor_parallel_rules_56, 4, tensor_parallel_style::colwise_gather_output},
-    {"phi4_multimodal", tensor_parallel_rules_56, 4, tensor_parallel_style::colwise_gather_output},
-    {"phimoe", tensor_parallel_rules_0, 3, tensor_parallel_style::colwise_gather_output},
-    {"pp_chart2table", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"pp_formulanet", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qianfan_ocr", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen2", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"qwen2_5_omni_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"qwen2_5_omni_thinker", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen2_5_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen2_5_vl_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"qwen2_moe", tensor_parallel_rules_9, 10, tensor_parallel_style::colwise_gather_output},
-    {"qwen2_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen2_vl_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"qwen3", tensor_parallel_rules_22, 9, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_5", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_5_moe", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_5_moe_text", tensor_parallel_rules_57, 17, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_5_text", tensor_parallel_rules_58, 14, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_moe", tensor_parallel_rules_23, 12, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_next", tensor_parallel_rules_59, 18, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_omni_moe_talker_code_predictor", tensor_parallel_rules_22, 9, tensor_parallel_style::none},
-    {"qwen3_omni_moe_talker_text", tensor_parallel_rules_23, 12, tensor_parallel_style::none},
-    {"qwen3_omni_moe_text", tensor_parallel_rules_9, 10, tensor_parallel_style::none},
-    {"qwen3_omni_moe_thinker", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_vl", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_vl_moe", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen3_vl_moe_text", tensor_parallel_rules_9, 10, tensor_parallel_style::none},
-    {"qwen4_exp", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"qwen4_exp_text", tensor_parallel_rules_60, 16, tensor_parallel_style::colwise_gather_output},
-    {"seed_oss", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"shieldgemma2", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"smollm3", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"smolvlm", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"solar_open", tensor_parallel_rules_46, 7, tensor_parallel_style::colwise_gather_output},
-    {"starcoder2", tensor_parallel_rules_61, 6, tensor_parallel_style::colwise_gather_output},
-    {"step3p5", tensor_parallel_rules_62, 8, tensor_parallel_style::none},
-    {"step3p7", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"t5_gemma_module", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"t5gemma2_decoder", tensor_parallel_rules_22, 9, tensor_parallel_style::none},
-    {"t5gemma2_text", tensor_parallel_rules_22, 9, tensor_parallel_style::none},
-    {"ultrabert", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"unlimited_ocr", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"unlimited_ocr_text", tensor_parallel_rules_11, 13, tensor_parallel_style::none},
-    {"vaultgemma", tensor_parallel_rules_8, 7, tensor_parallel_style::colwise_gather_output},
-    {"video_llama_3", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"video_llava", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"vipllava", tensor_parallel_rules_3, 0, tensor_parallel_style::colwise_gather_output},
-    {"voxtral_realtime_text", tensor_parallel_rules_8, 7, tensor_parallel_style::none},
-    {"youtu", tensor_parallel_rules_63, 3, tensor_parallel_style::colwise_gather_output},
-};
+/// It is one text, because a table of pointers is written when a program starts.
+// clang-format off
+inline constexpr char tensor_parallel_plans[] =
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "-\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=colwise;layers.*.mlp.experts.gate_up_proj=packed_rowwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_gate_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn=local_params;layers.*.self_attn.gate_bias=colwise;layers.*.self_attn.gate_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.fc1=colwise;layers.*.mlp.fc2=rowwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise;layers.*.self_attn.q_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise\n"
+    "layers.*.experts=moe_tp_experts;layers.*.experts.down_proj=rowwise;layers.*.experts.gate_up_proj=packed_colwise;layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_embed=embedding_rowwise;layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.router_gate=colwise_gather_output;layers.*.mlp.up_embed=embedding_rowwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.dt_proj=rowwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.g_proj=colwise;layers.*.self_attn.k_rope_only_layernorm=replicated_with_grad_allreduce;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise\n"
+    "blocks.*.mlp.experts=moe_tp_experts;blocks.*.mlp.experts.down_proj=rowwise;blocks.*.mlp.experts.gate_up_proj=packed_colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_norm=replicated_with_grad_allreduce;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.text_moe.experts=moe_tp_experts;layers.*.mlp.text_moe.experts.down_proj=rowwise;layers.*.mlp.text_moe.experts.gate_up_proj=packed_colwise;layers.*.mlp.up_proj=colwise;layers.*.mlp.vision_moe.experts=moe_tp_experts;layers.*.mlp.vision_moe.experts.down_proj=rowwise;layers.*.mlp.vision_moe.experts.gate_up_proj=packed_colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "blocks.*.mlp.fc1=colwise;blocks.*.mlp.fc2=rowwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.self_attn.k_proj=colwise_gather_output;layers.*.self_attn.o_proj=rowwise_split_input;layers.*.self_attn.q_proj=colwise_gather_output;layers.*.self_attn.v_proj=colwise_gather_output\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_expert.down_proj=rowwise;layers.*.mlp.shared_expert.gate_proj=colwise;layers.*.mlp.shared_expert.up_proj=colwise;layers.*.mlp.up_proj=colwise\n"
+    "encoder.layers.*.mlp.down_proj.linear=rowwise;encoder.layers.*.mlp.gate_proj.linear=colwise;encoder.layers.*.mlp.up_proj.linear=colwise;encoder.layers.*.self_attn.k_norm=replicated_with_grad_allreduce;encoder.layers.*.self_attn.k_proj.linear=colwise;encoder.layers.*.self_attn.o_proj.linear=rowwise;encoder.layers.*.self_attn.q_norm=replicated_with_grad_allreduce;encoder.layers.*.self_attn.q_proj.linear=colwise;encoder.layers.*.self_attn.v_proj.linear=colwise\n"
+    "layers.*.mlp.down_proj=rowwise_split_input;layers.*.mlp.gate_up_proj=colwise_gather_output;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise\n"
+    "layers.*.attention.dense=rowwise;layers.*.attention.query_key_value=colwise;layers.*.mlp.dense_4h_to_h=rowwise;layers.*.mlp.dense_h_to_4h=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn=local_params;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.sinks=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.block_sparse_moe.experts=moe_tp_experts;layers.*.block_sparse_moe.experts.down_proj=rowwise;layers.*.block_sparse_moe.experts.gate_up_proj=packed_colwise\n"
+    "layers.*.block_sparse_moe.experts=moe_tp_experts;layers.*.block_sparse_moe.experts.down_proj=rowwise;layers.*.block_sparse_moe.experts.gate_up_proj=packed_colwise;layers.*.self_attn=local_params;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.sinks=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "H_module.layers.*.mlp.down_proj=rowwise;H_module.layers.*.mlp.gate_proj=colwise;H_module.layers.*.mlp.up_proj=colwise;H_module.layers.*.self_attn.gate_proj=colwise;H_module.layers.*.self_attn.k_proj=colwise;H_module.layers.*.self_attn.o_proj=rowwise;H_module.layers.*.self_attn.q_proj=colwise;H_module.layers.*.self_attn.v_proj=colwise;L_module.layers.*.mlp.down_proj=rowwise;L_module.layers.*.mlp.gate_proj=colwise;L_module.layers.*.mlp.up_proj=colwise;L_module.layers.*.self_attn.gate_proj=colwise;L_module.layers.*.self_attn.k_proj=colwise;L_module.layers.*.self_attn.o_proj=rowwise;L_module.layers.*.self_attn.q_proj=colwise;L_module.layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn=local_params;layers.*.self_attn.gate_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise;layers.*.self_attn.sinks=colwise\n"
+    "embed_tokens=replicate;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts=all_reduce;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise\n"
+    "layers.*.feed_forward.experts=moe_tp_experts;layers.*.feed_forward.experts.down_proj=rowwise;layers.*.feed_forward.experts.gate_up_proj=packed_colwise\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_experts.down_proj=rowwise;layers.*.mlp.shared_experts.gate_proj=colwise;layers.*.mlp.shared_experts.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.g_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "multi_modal_projector.linear_1=colwise_gather_output\n"
+    "layers.*.feed_forward.down_proj=rowwise;layers.*.feed_forward.experts=moe_tp_experts;layers.*.feed_forward.experts.down_proj=colwise;layers.*.feed_forward.experts.gate_up_proj=packed_rowwise;layers.*.feed_forward.gate_proj=colwise;layers.*.feed_forward.shared_expert.down_proj=rowwise;layers.*.feed_forward.shared_expert.gate_proj=colwise;layers.*.feed_forward.shared_expert.up_proj=colwise;layers.*.feed_forward.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "model.layers.*.self_attn.k_proj=colwise;model.layers.*.self_attn.o_proj=rowwise;model.layers.*.self_attn.q_proj=colwise;model.layers.*.self_attn.v_proj=colwise;patch_embedding.linear=colwise_gather_output;vision_adapter.mlp.fc1=colwise;vision_adapter.mlp.fc2=rowwise\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.experts.identity_expert=moe_identity_expert;layers.*.mlps.*.down_proj=rowwise;layers.*.mlps.*.gate_proj=colwise;layers.*.mlps.*.up_proj=colwise;layers.*.self_attn.*.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.*.kv_b_proj=colwise;layers.*.self_attn.*.o_proj=rowwise;layers.*.self_attn.*.q_b_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn=local_params;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.sinks=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.kv_a_proj_with_mqa=mla_kv_a_proj;layers.*.self_attn.kv_b_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_b_proj=colwise;layers.*.self_attn.q_proj=colwise\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "vision_adapter.fc1=colwise;vision_adapter.fc2=rowwise;vision_projection=colwise_gather_output\n"
+    "encoder.fc=rowwise_split_input;layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.gate_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.attn.k_proj=colwise;layers.*.attn.proj=rowwise;layers.*.attn.q_proj=colwise;layers.*.attn.v_proj=colwise;layers.*.mlp.fc1=colwise;layers.*.mlp.fc2=rowwise;patch_embedder.patch_embedding=colwise_gather_output\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.post_expert_proj=rowwise_split_input;layers.*.mlp.pre_expert_proj=rowwise_split_input;layers.*.mlp.up_proj=colwise\n"
+    "embeddings=embedding_rowwise;layers.*.mixer.experts=moe_tp_experts;layers.*.mixer.experts.down_proj=rowwise;layers.*.mixer.experts.up_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.output_projection.gate_proj=colwise;layers.*.self_attn.output_projection.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_proj=colwise_gather_output;layers.*.self_attn.o_proj=rowwise_split_input;layers.*.self_attn.q_proj=colwise_gather_output;layers.*.self_attn.v_proj=colwise_gather_output\n"
+    "layers.*.mlp.fc1=colwise;layers.*.mlp.fc2=rowwise;layers.*.self_attn.dense=rowwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.down_proj=rowwise_split_input;layers.*.mlp.gate_up_proj=colwise_gather_output;layers.*.self_attn.o_proj=rowwise_split_input;layers.*.self_attn.qkv_proj=colwise_gather_output\n"
+    "layers.*.linear_attn.in_proj_a=colwise_gather_output;layers.*.linear_attn.in_proj_b=colwise_gather_output;layers.*.linear_attn.in_proj_qkv=colwise_gather_output;layers.*.linear_attn.in_proj_z=colwise_gather_output;layers.*.linear_attn.out_proj=colwise_gather_output;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.shared_expert.down_proj=rowwise;layers.*.mlp.shared_expert.gate_proj=colwise;layers.*.mlp.shared_expert.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.linear_attn.in_proj_a=colwise_gather_output;layers.*.linear_attn.in_proj_b=colwise_gather_output;layers.*.linear_attn.in_proj_qkv=colwise_gather_output;layers.*.linear_attn.in_proj_z=colwise_gather_output;layers.*.linear_attn.out_proj=colwise_gather_output;layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.linear_attn.in_proj_ba=colwise_gather_output;layers.*.linear_attn.in_proj_qkvz=colwise_gather_output;layers.*.linear_attn.out_proj=colwise_gather_output;layers.*.mlp.down_proj=rowwise;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.shared_expert.down_proj=rowwise;layers.*.mlp.shared_expert.gate_proj=colwise;layers.*.mlp.shared_expert.up_proj=colwise;layers.*.mlp.up_proj=colwise;layers.*.self_attn.k_norm=replicated_with_grad_allreduce;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_norm=replicated_with_grad_allreduce;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "hyper_connection_mixer.input_mix_weight_down=rowwise_split_input;layers.*.attn_hyper_connection.input_mix_weight_down=rowwise_split_input;layers.*.linear_attn.in_proj_a=colwise_gather_output;layers.*.linear_attn.in_proj_b=colwise_gather_output;layers.*.linear_attn.in_proj_qkv=colwise_gather_output;layers.*.linear_attn.in_proj_z=colwise_gather_output;layers.*.linear_attn.out_proj=colwise_gather_output;layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.mlp.shared_expert.down_proj=rowwise;layers.*.mlp.shared_expert.gate_proj=colwise;layers.*.mlp.shared_expert.up_proj=colwise;layers.*.mlp_hyper_connection.input_mix_weight_down=rowwise_split_input;layers.*.ple.ple_embedding.ngram_embedding=embedding_colwise;layers.*.self_attn.indexer.index_qk_proj=colwise_gather_output\n"
+    "layers.*.mlp.c_fc=colwise;layers.*.mlp.c_proj=rowwise;layers.*.self_attn.k_proj=colwise;layers.*.self_attn.o_proj=rowwise;layers.*.self_attn.q_proj=colwise;layers.*.self_attn.v_proj=colwise\n"
+    "layers.*.mlp.experts=moe_tp_experts;layers.*.mlp.experts.down_proj=rowwise;layers.*.mlp.experts.gate_up_proj=packed_colwise;layers.*.self_attn.g_proj=colwise_gather_output;layers.*.self_attn.k_proj=colwise_gather_output;layers.*.self_attn.o_proj=rowwise_split_input;layers.*.self_attn.q_proj=colwise_gather_output;layers.*.self_attn.v_proj=colwise_gather_output\n"
+    "layers.*.mlp.down_proj=rowwise;layers.*.mlp.gate_proj=colwise;layers.*.mlp.up_proj=colwise\n"
+    "\n"
+    "afmoe 0 colwise_gather_output 1\n"
+    "apertus 1 colwise_gather_output 0\n"
+    "arcee 2 colwise_gather_output 0\n"
+    "aria 3 colwise_gather_output 0\n"
+    "aria_text 4 colwise_gather_output 1\n"
+    "axk1 5 colwise_gather_output 1\n"
+    "axk2 6 colwise_gather_output 1\n"
+    "aya_vision 3 colwise_gather_output 0\n"
+    "bailing_hybrid 5 colwise_gather_output 1\n"
+    "bamba 3 colwise_gather_output 0\n"
+    "beam 7 colwise_gather_output 1\n"
+    "cohere 8 colwise_gather_output 0\n"
+    "cohere2 8 colwise_gather_output 0\n"
+    "cohere2_moe 9 colwise_gather_output 1\n"
+    "cohere2_vision 3 colwise_gather_output 0\n"
+    "cohere_compass 3 colwise_gather_output 0\n"
+    "cohere_compass_text 8 colwise_gather_output 0\n"
+    "cosmos3_edge 3 colwise_gather_output 0\n"
+    "cosmos3_edge_text 10 none 0\n"
+    "cosmos3_omni 3 colwise_gather_output 0\n"
+    "cwm 8 colwise_gather_output 0\n"
+    "dbrx 3 colwise_gather_output 0\n"
+    "deepseek_ocr2 3 colwise_gather_output 0\n"
+    "deepseek_ocr2_encoder 8 none 0\n"
+    "deepseek_ocr2_text 11 none 1\n"
+    "deepseek_v2 12 colwise_gather_output 1\n"
+    "deepseek_v3 5 colwise_gather_output 1\n"
+    "deepseek_v32 13 colwise_gather_output 1\n"
+    "deepseek_v4 0 colwise_gather_output 1\n"
+    "deepseek_vl 3 colwise_gather_output 0\n"
+    "deepseek_vl_hybrid 3 colwise_gather_output 0\n"
+    "diffllama 3 colwise_gather_output 0\n"
+    "diffusion_gemma 3 colwise_gather_output 0\n"
+    "diffusion_gemma_text 14 none 1\n"
+    "doge 15 colwise_gather_output 0\n"
+    "dots1 16 colwise_gather_output 1\n"
+    "dots3_note 3 colwise_gather_output 0\n"
+    "dots3_note_text 17 colwise_gather_output 1\n"
+    "dots3_note_vision_encoder 18 none 1\n"
+    "embedding_gemma2_text 19 none 0\n"
+    "emu3 3 colwise_gather_output 0\n"
+    "ernie4_5 8 colwise_gather_output 0\n"
+    "ernie4_5_moe 11 colwise_gather_output 1\n"
+    "ernie4_5_vl_moe 3 colwise_gather_output 0\n"
+    "ernie4_5_vl_moe_text 20 none 1\n"
+    "ernie4_5_vl_moe_vision 21 none 0\n"
+    "esmc 8 none 0\n"
+    "eurobert 8 none 0\n"
+    "exaone4 22 colwise_gather_output 0\n"
+    "exaone4_5 3 colwise_gather_output 0\n"
+    "exaone_moe 23 colwise_gather_output 1\n"
+    "falcon_h1 3 colwise_gather_output 0\n"
+    "fast_vlm 3 colwise_gather_output 0\n"
+    "flex_olmo 24 colwise_gather_output 1\n"
+    "flint 25 colwise_gather_output 1\n"
+    "florence2 3 colwise_gather_output 0\n"
+    "gemma 8 colwise_gather_output 0\n"
+    "gemma2 8 colwise_gather_output 0\n"
+    "gemma3 3 colwise_gather_output 0\n"
+    "gemma3_text 22 colwise_gather_output 0\n"
+    "gemma3n 3 colwise_gather_output 0\n"
+    "gemma3n_text 19 colwise_gather_output 0\n"
+    "gemma4 3 colwise_gather_output 0\n"
+    "gemma4_assistant 3 colwise_gather_output 0\n"
+    "gemma4_text 14 colwise_gather_output 1\n"
+    "gemma4_unified 3 colwise_gather_output 0\n"
+    "gemma4_unified_assistant 3 colwise_gather_output 0\n"
+    "gemma4_unified_text 22 colwise_gather_output 0\n"
+    "gemma4_vision 26 none 0\n"
+    "glm 27 colwise_gather_output 0\n"
+    "glm4 27 colwise_gather_output 0\n"
+    "glm46v 3 colwise_gather_output 0\n"
+    "glm4_moe 11 colwise_gather_output 1\n"
+    "glm4_moe_lite 28 colwise_gather_output 1\n"
+    "glm4v 3 colwise_gather_output 0\n"
+    "glm4v_moe 3 colwise_gather_output 0\n"
+    "glm4v_moe_text 11 none 1\n"
+    "glm4v_text 27 none 0\n"
+    "glm5_next 3 colwise_gather_output 0\n"
+    "glm5_next_text 13 none 1\n"
+    "glm_image_text 27 none 0\n"
+    "glm_moe_dsa 13 colwise_gather_output 1\n"
+    "glm_ocr 3 colwise_gather_output 0\n"
+    "glm_ocr_text 27 none 0\n"
+    "glmga 3 colwise_gather_output 0\n"
+    "got_ocr2 3 colwise_gather_output 0\n"
+    "gpt_neox 29 colwise_gather_output 0\n"
+    "gpt_oss 3 colwise_gather_output 1\n"
+    "granite 8 colwise_gather_output 0\n"
+    "granite4_vision 3 colwise_gather_output 0\n"
+    "granite4_vision_text 8 none 0\n"
+    "granite_docling 3 colwise_gather_output 0\n"
+    "granite_docling_text 8 none 0\n"
+    "granite_swa 30 colwise_gather_output 0\n"
+    "granitemoe 31 colwise_gather_output 1\n"
+    "granitemoe_swa 32 colwise_gather_output 1\n"
+    "granitemoehybrid 31 colwise_gather_output 1\n"
+    "granitemoeshared 31 colwise_gather_output 1\n"
+    "helium 8 colwise_gather_output 0\n"
+    "higgs_audio_v2 8 none 0\n"
+    "hrm_text 33 colwise_gather_output 0\n"
+    "hunyuan_v1_dense 3 colwise_gather_output 0\n"
+    "hunyuan_v1_moe 0 colwise_gather_output 1\n"
+    "hunyuan_vl 3 colwise_gather_output 0\n"
+    "hy_v3 16 colwise_gather_output 1\n"
+    "hy_v4 34 colwise_gather_output 1\n"
+    "hyperclovax 8 colwise_gather_output 0\n"
+    "hyperclovax_vision_v2 3 colwise_gather_output 0\n"
+    "idefics2 3 colwise_gather_output 0\n"
+    "idefics3 3 colwise_gather_output 0\n"
+    "inkling2 3 rowwise_split_input 0\n"
+    "inkling2_text 35 rowwise_split_input 1\n"
+    "inkling_mm_model 3 rowwise_split_input 0\n"
+    "inkling_text 36 rowwise_split_input 1\n"
+    "internlm3 8 colwise_gather_output 0\n"
+    "internvl 3 colwise_gather_output 0\n"
+    "iquestcoder 8 colwise_gather_output 0\n"
+    "jais2 2 colwise_gather_output 0\n"
+    "jamba 37 colwise_gather_output 1\n"
+    "janus 3 colwise_gather_output 0\n"
+    "kimi_k25 3 colwise_gather_output 0\n"
+    "kimi_linear 5 colwise_gather_output 1\n"
+    "kolibri1 38 colwise_gather_output 1\n"
+    "laguna 39 colwise_gather_output 1\n"
+    "lfm2 3 colwise_gather_output 0\n"
+    "lfm2_moe 37 colwise_gather_output 1\n"
+    "lfm2_vl 3 colwise_gather_output 0\n"
+    "lfm3 3 colwise_gather_output 0\n"
+    "lfm3_vl 3 colwise_gather_output 0\n"
+    "lighton_ocr 3 colwise_gather_output 0\n"
+    "llama 8 colwise_gather_output 0\n"
+    "llama4 40 colwise_gather_output 0\n"
+    "llama4_text 41 colwise_gather_output 0\n"
+    "llama4_vision_model 42 none 0\n"
+    "llava 3 colwise_gather_output 0\n"
+    "llava_next 3 colwise_gather_output 0\n"
+    "llava_next_video 3 colwise_gather_output 0\n"
+    "llava_onevision 3 colwise_gather_output 0\n"
+    "longcat_flash 43 colwise_gather_output 0\n"
+    "mellum 23 colwise_gather_output 1\n"
+    "mimo_v2_flash 44 colwise_gather_output 1\n"
+    "minicpm3 45 colwise_gather_output 0\n"
+    "minicpm_ocr 3 colwise_gather_output 0\n"
+    "minicpmv4_6 3 colwise_gather_output 0\n"
+    "minicpmv4_7 3 colwise_gather_output 0\n"
+    "minimax 46 colwise_gather_output 1\n"
+    "minimax_m2 24 colwise_gather_output 1\n"
+    "minimax_m3_vl 3 colwise_gather_output 0\n"
+    "minimax_m3_vl_text 24 colwise_gather_output 1\n"
+    "ministral 8 colwise_gather_output 0\n"
+    "ministral3 8 colwise_gather_output 0\n"
+    "mistral 8 colwise_gather_output 0\n"
+    "mistral3 3 colwise_gather_output 0\n"
+    "mistral4 5 colwise_gather_output 1\n"
+    "mistral_large4 3 colwise_gather_output 0\n"
+    "mistral_large4_text 5 none 1\n"
+    "mixtral 46 colwise_gather_output 1\n"
+    "moss_transcribe_diarize 3 colwise_gather_output 0\n"
+    "muse_glimmer 47 colwise_gather_output 0\n"
+    "muse_glimmer_assistant 48 none 0\n"
+    "muse_glimmer_text 49 none 0\n"
+    "muse_glimmer_vision 50 none 0\n"
+    "muse_spark 47 none 0\n"
+    "muse_spark_text 51 none 1\n"
+    "nanochat 10 colwise_gather_output 0\n"
+    "nemotron 2 colwise_gather_output 0\n"
+    "nemotron_h 52 none 1\n"
+    "neomme 53 none 0\n"
+    "olmo 8 colwise_gather_output 0\n"
+    "olmo2 54 colwise_gather_output 0\n"
+    "olmo3 54 colwise_gather_output 0\n"
+    "olmo_hybrid 54 colwise_gather_output 0\n"
+    "olmoe 24 colwise_gather_output 1\n"
+    "openai_privacy_filter 3 none 1\n"
+    "ovis2 3 colwise_gather_output 0\n"
+    "paddleocr_vl 3 colwise_gather_output 0\n"
+    "paddleocr_vl_text 8 none 0\n"
+    "paligemma 3 colwise_gather_output 0\n"
+    "perception_lm 3 colwise_gather_output 0\n"
+    "phi 55 colwise_gather_output 0\n"
+    "phi3 56 colwise_gather_output 0\n"
+    "phi4_multimodal 56 colwise_gather_output 0\n"
+    "phimoe 0 colwise_gather_output 1\n"
+    "pp_chart2table 3 colwise_gather_output 0\n"
+    "pp_formulanet 3 colwise_gather_output 0\n"
+    "qianfan_ocr 3 colwise_gather_output 0\n"
+    "qwen2 8 colwise_gather_output 0\n"
+    "qwen2_5_omni_text 8 none 0\n"
+    "qwen2_5_omni_thinker 3 colwise_gather_output 0\n"
+    "qwen2_5_vl 3 colwise_gather_output 0\n"
+    "qwen2_5_vl_text 8 none 0\n"
+    "qwen2_moe 9 colwise_gather_output 1\n"
+    "qwen2_vl 3 colwise_gather_output 0\n"
+    "qwen2_vl_text 8 none 0\n"
+    "qwen3 22 colwise_gather_output 0\n"
+    "qwen3_5 3 colwise_gather_output 0\n"
+    "qwen3_5_moe 3 colwise_gather_output 0\n"
+    "qwen3_5_moe_text 57 colwise_gather_output 1\n"
+    "qwen3_5_text 58 colwise_gather_output 0\n"
+    "qwen3_moe 23 colwise_gather_output 1\n"
+    "qwen3_next 59 colwise_gather_output 1\n"
+    "qwen3_omni_moe_talker_code_predictor 22 none 0\n"
+    "qwen3_omni_moe_talker_text 23 none 1\n"
+    "qwen3_omni_moe_text 9 none 1\n"
+    "qwen3_omni_moe_thinker 3 colwise_gather_output 0\n"
+    "qwen3_vl 3 colwise_gather_output 0\n"
+    "qwen3_vl_moe 3 colwise_gather_output 0\n"
+    "qwen3_vl_moe_text 9 none 1\n"
+    "qwen4_exp 3 colwise_gather_output 0\n"
+    "qwen4_exp_text 60 colwise_gather_output 1\n"
+    "seed_oss 8 colwise_gather_output 0\n"
+    "shieldgemma2 3 colwise_gather_output 0\n"
+    "smollm3 8 colwise_gather_output 0\n"
+    "smolvlm 3 colwise_gather_output 0\n"
+    "solar_open 46 colwise_gather_output 1\n"
+    "starcoder2 61 colwise_gather_output 0\n"
+    "step3p5 62 none 1\n"
+    "step3p7 3 colwise_gather_output 0\n"
+    "t5_gemma_module 8 none 0\n"
+    "t5gemma2_decoder 22 none 0\n"
+    "t5gemma2_text 22 none 0\n"
+    "ultrabert 8 none 0\n"
+    "unlimited_ocr 3 colwise_gather_output 0\n"
+    "unlimited_ocr_text 11 none 1\n"
+    "vaultgemma 8 colwise_gather_output 0\n"
+    "video_llama_3 3 colwise_gather_output 0\n"
+    "video_llava 3 colwise_gather_output 0\n"
+    "vipllava 3 colwise_gather_output 0\n"
+    "voxtral_realtime_text 8 none 0\n"
+    "youtu 63 colwise_gather_output 0\n"
+    "zaya 3 none 1\n";
 // clang-format on
 
-}  // namespace llmcost
+}  // namespace llmcost::detail

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/distributed/tensor_parallel_plans.hpp>
+#include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/model/model_spec.hpp>
@@ -20,9 +20,6 @@
 #include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
-
-/// The plan of a model; null for a model type without one.
-[[nodiscard]] const tensor_parallel_plan* find_tensor_parallel_plan(const model& m) noexcept;
 
 /// Divides the layers of a model among tensor-parallel ranks: the sizes of one rank's modules, and the collectives at
 /// their boundaries.
@@ -58,8 +55,13 @@ public:
     void enter(const module_info& m) override;
     void leave(const module_info& m) override;
     [[nodiscard]] shape shard_parameter(literal name, const shape& sizes) const override;
-    [[nodiscard]] tensor transform_module_input(trace& t, const tensor& x) override;
-    [[nodiscard]] tensor transform_module_output(trace& t, const tensor& y) override;
+    [[nodiscard]] tensor transform_linear_input(trace& t, const tensor& x) override;
+    [[nodiscard]] tensor transform_linear_output(trace& t, const tensor& x, const tensor& weight, bool is_transposed,
+                                                 const tensor* bias, const tensor& y) override;
+    [[nodiscard]] tensor transform_embedding_output(trace& t, const tensor& table, bool scaled,
+                                                    const tensor& found) override;
+    [[nodiscard]] tensor_pair transform_expert_inputs(trace& t, const tensor& tokens, const tensor& weights) override;
+    [[nodiscard]] tensor transform_expert_output(trace& t, const tensor& y) override;
 
 private:
     /// Whether tensor-parallel ranks sum the gradient of a parameter after its backward.
@@ -68,8 +70,6 @@ private:
     [[nodiscard]] bool is_read_along_sequence(std::string_view parameter) const;
     /// Whether a parameter belongs to experts of which each rank has some.
     [[nodiscard]] bool is_distributed_expert(std::string_view parameter) const;
-    /// The style of a module or a parameter.
-    [[nodiscard]] tensor_parallel_style style_of(std::string_view path) const;
     /// The part of a size that the rank has.
     [[nodiscard]] std::int64_t part_of(std::int64_t size) const noexcept;
     [[nodiscard]] bool is_torch() const noexcept { return parallel_.rules == split_rules::torch; }
@@ -79,21 +79,21 @@ private:
     /// An exchange of `elements` with the ranks that have the other experts.
     [[nodiscard]] tensor exchange(trace& t, const tensor& x, std::int64_t elements, bool has_integers,
                                   collective_kind backward) const;
-    [[nodiscard]] tensor dispatch(trace& t, const tensor& x);
     [[nodiscard]] tensor combine(trace& t, const tensor& y) const;
+    /// The input of a column-wise layer, whose gradient is summed.
+    [[nodiscard]] tensor sum_gradient(trace& t, const tensor& x) const;
     [[nodiscard]] tensor gather_sequence(trace& t, const tensor& x, bool is_in_parent);
     [[nodiscard]] tensor sum_output(trace& t, const tensor& y) const;
     [[nodiscard]] tensor gather_features(trace& t, const tensor& y, std::int64_t features) const;
 
-    const tensor_parallel_plan* plan_;  ///< null: a model type without a plan
+    tensor_parallel_plan plan_;  ///< without rules for one tensor-parallel rank
     training_parallelism parallel_;
     std::int64_t rank_;
     std::int64_t vocabulary_;
     std::int64_t rope_features_;  ///< of keys that bypass the up-projection of latent attention
-    std::int64_t num_experts_, num_experts_per_tok_, hidden_size_;
+    std::int64_t num_experts_, num_experts_per_tok_;
     std::string path_;
     std::size_t experts_depth_ = 0;  ///< number of modules around and including the current experts; 0: none
-    int num_arguments_ = 0;          ///< of the experts that were passed
     std::vector<std::string> expert_paths_{};
     std::int64_t num_sent_tokens_ = 0, num_tokens_ = 0;
     std::vector<std::size_t> parent_lengths_;

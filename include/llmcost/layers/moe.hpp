@@ -151,6 +151,10 @@ protected:
     constexpr tensor param(trace& t, literal name, const shape& sizes) const {
         return t.param(name, sizes, num_experts_per_tok, num_experts);
     }
+    /// The tokens and the weights of the experts that this rank computes, if a policy distributes them.
+    static constexpr tensor_pair adapt_inputs(trace& t, const tensor& x, const tensor& weights) {
+        return t.policy() == nullptr ? tensor_pair{x, weights} : t.policy()->transform_expert_inputs(t, x, weights);
+    }
     /// Inputs of the experts, grouped by expert: (tokens, hidden_size) -> (tokens · k, hidden_size). A copy.
     constexpr tensor dispatch_tokens(trace& t, const tensor& x) const {
         return t.gather(x, {checked_product(x.dim(0), num_experts_per_tok), hidden_size});
@@ -161,13 +165,14 @@ protected:
         h = t.mul(h, t.gather(weights, {h.dim(0), 1}));
         tensor sum = t.full({tokens, hidden_size}, x.type);
         t.index_add(sum, t.to(h, x.type));
-        return sum;
+        return t.policy() == nullptr ? sum : t.policy()->transform_expert_output(t, sum);
     }
     /// Experts with stacked weights of gate and up.
     ///
     /// `gate(gate_up)` maps (tokens · k, 2 · intermediate_size) to (tokens · k, intermediate_size).
     template <class Gate>
-    constexpr tensor forward_gated(trace& t, const tensor& x, const tensor& weights, const Gate& gate) const {
+    constexpr tensor forward_gated(trace& t, const tensor& inputs, const tensor& routing, const Gate& gate) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const recorder::workload_guard products{t, grouped_product_workload(t)};
         const tensor rows = dispatch_tokens(t, x),
@@ -198,7 +203,8 @@ struct experts<expert_kind::gated> : routed_experts_base {
 template <>
 struct experts<expert_kind::clamped_swiglu> : routed_experts_base {
     static constexpr bool is_leaf = true;
-    constexpr tensor forward(trace& t, const tensor& x, const tensor& weights) const {
+    constexpr tensor forward(trace& t, const tensor& inputs, const tensor& routing) const {
+        const auto [x, weights] = adapt_inputs(t, inputs, routing);
         const recorder::fused_kernel_guard fused{t, make_fused_kernel(x.dim(0))};
         const recorder::workload_guard products{t, grouped_product_workload(t)};
         const tensor rows = dispatch_tokens(t, x),

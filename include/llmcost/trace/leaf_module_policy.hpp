@@ -40,10 +40,12 @@ public:
     }
     /// Returns the sizes of the part of a parameter that the current module declares.
     [[nodiscard]] virtual shape shard_parameter(literal /*name*/, const shape& sizes) const { return sizes; }
-    /// Returns the tensor that the current module reads instead of its argument x.
-    [[nodiscard]] virtual tensor transform_module_input(trace&, const tensor& x) { return x; }
-    /// Returns the output of the current module, which computed y.
-    [[nodiscard]] virtual tensor transform_module_output(trace&, const tensor& y) { return y; }
+    /// Returns the tokens and the weights that routed experts read instead of these.
+    [[nodiscard]] virtual tensor_pair transform_expert_inputs(trace&, const tensor& tokens, const tensor& weights) {
+        return {tokens, weights};
+    }
+    /// Returns the output of routed experts, which computed y.
+    [[nodiscard]] virtual tensor transform_expert_output(trace&, const tensor& y) { return y; }
     /// Returns the tensor that a linear layer reads instead of x.
     [[nodiscard]] virtual tensor transform_linear_input(trace&, const tensor& x) { return x; }
     /// Returns the output of a linear layer with input x, output y and a weight (out, in), or its transpose.

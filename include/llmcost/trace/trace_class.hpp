@@ -125,10 +125,6 @@ public:
         const module_info m = enter_module(name, layer.type_name(), L::module_role, L::is_leaf, continues_block_of<L>);
         if (recorder_.has_listener()) [[unlikely]]
             (record_module_input(in), ...);
-        if (policy_ != nullptr) {
-            using output = decltype(layer.forward(*this, in...));
-            return leave(m, adapt_output(adapted_call<output>{*this, layer, adapt_input(in)...}.value));
-        }
         return leave(m, layer.forward(*this, in...));
     }
     constexpr void enter(const module_info& m) {
@@ -661,24 +657,6 @@ private:
     /// Whether each layer is traced, instead of each distinct layer spec.
     [[nodiscard]] constexpr bool traces_every_layer() const noexcept {
         return recorder_.has_listener() || policy_ != nullptr || recorder_.selects_layer();
-    }
-    /// The argument of a module as the policy changes it.
-    constexpr tensor adapt_input(const tensor& x) { return policy_->transform_module_input(*this, x); }
-    template <class Argument>
-    static constexpr const Argument& adapt_input(const Argument& x) noexcept {
-        return x;
-    }
-    /// A call of a layer. Braces around the arguments order their changes by the policy from left to right.
-    template <class Output>
-    struct adapted_call {
-        template <class L, class... In>
-        constexpr adapted_call(trace& t, const L& layer, const In&... in) : value(layer.forward(t, in...)) {}
-        Output value;
-    };
-    constexpr tensor adapt_output(const tensor& y) { return policy_->transform_module_output(*this, y); }
-    template <class Output>
-    static constexpr const Output& adapt_output(const Output& y) noexcept {
-        return y;
     }
     constexpr module_info enter_module(child_name name, class_name type, role module_role, bool leaf,
                                        bool continues_block) {

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/distributed/tensor_parallel_plans.hpp>
+#include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/memory/fsdp_units.hpp>
@@ -26,20 +25,6 @@
 #include <llmcost/trace/trace.hpp>
 
 namespace llmcost::detail {
-
-/// Whether a path ends with a pattern in which `*` is the index of a layer.
-[[nodiscard]] LLMCOST_INLINE bool ends_with_pattern(std::string_view path, std::string_view pattern) {
-    while (true) {
-        const std::size_t dot = path.rfind('.'), pattern_dot = pattern.rfind('.');
-        const std::string_view segment = path.substr(dot + 1), expected = pattern.substr(pattern_dot + 1);
-        const bool is_index = !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
-        if (expected == "*" ? !is_index : segment != expected) return false;
-        if (pattern_dot == std::string_view::npos) return true;
-        if (dot == std::string_view::npos) return false;
-        path = path.substr(0, dot);
-        pattern = pattern.substr(0, pattern_dot);
-    }
-}
 
 [[nodiscard]] LLMCOST_INLINE shape sizes_of(const tensor& v) {
     shape out;
@@ -55,43 +40,24 @@ namespace llmcost::detail {
 
 namespace llmcost {
 
-LLMCOST_INLINE const tensor_parallel_plan* find_tensor_parallel_plan(const model& m) noexcept {
-    const std::string_view type = m.text_model_spec().model_type;
-    const auto* const found = std::ranges::find_if(
-        tensor_parallel_plans, [&](const tensor_parallel_plan& p) { return std::string_view(p.model_type) == type; });
-    return found == std::ranges::end(tensor_parallel_plans) ? nullptr : found;
-}
-
 LLMCOST_INLINE tensor_parallel_policy::tensor_parallel_policy(const model& m, const training_parallelism& parallel,
                                                               std::int64_t rank)
-    : plan_(find_tensor_parallel_plan(m)),
+    : plan_(parallel.tensor > 1 ? find_tensor_parallel_plan(m).value_or(tensor_parallel_plan{})
+                                : tensor_parallel_plan{}),
       parallel_(parallel),
       rank_(rank),
       vocabulary_(m.config.vocab_size),
       rope_features_(m.config.mla.qk_rope_head_dim),
       num_experts_(m.config.moe.num_experts),
-      num_experts_per_tok_(m.config.moe.num_experts_per_tok),
-      hidden_size_(m.config.hidden_size) {}
+      num_experts_per_tok_(m.config.moe.num_experts_per_tok) {}
 
 LLMCOST_INLINE std::int64_t tensor_parallel_policy::part_of(std::int64_t size) const noexcept {
     return detail::rows_of_rank(size, parallel_.tensor, rank_);
 }
 
-LLMCOST_INLINE tensor_parallel_style tensor_parallel_policy::style_of(std::string_view path) const {
-    if (plan_ == nullptr || parallel_.tensor == 1) return tensor_parallel_style::none;
-    for (const tensor_parallel_rule& rule : std::span(plan_->rules, static_cast<std::size_t>(plan_->num_rules)))
-        if (detail::ends_with_pattern(path, rule.pattern)) return rule.style;
-    if (path == "lm_head" || path.ends_with(".lm_head")) return plan_->head;
-    // transformers/distributed/mixin.py, `_init_parallel_plans`: the embedding of a model with a plan
-    const bool is_embedding = path == "embed_tokens" || path.ends_with(".embed_tokens");
-    return is_embedding && plan_->num_rules > 0 ? tensor_parallel_style::embedding_rowwise
-                                                : tensor_parallel_style::none;
-}
-
 LLMCOST_INLINE model tensor_parallel_policy::shard(model m) const {
-    if (plan_ == nullptr || parallel_.tensor == 1) return m;
     bool has_attention = false, has_mlp = false, has_experts = false, has_shared = false;
-    for (const tensor_parallel_rule& rule : std::span(plan_->rules, static_cast<std::size_t>(plan_->num_rules))) {
+    for (const tensor_parallel_rule& rule : plan_.rules) {
         if (!detail::is_column(rule.style)) continue;
         const std::string_view pattern = rule.pattern;
         const bool is_attention =
@@ -118,12 +84,12 @@ LLMCOST_INLINE model tensor_parallel_policy::shard(model m) const {
 
 LLMCOST_INLINE bool tensor_parallel_policy::sums_gradient(std::string_view parameter) const {
     const std::string_view module = parameter.substr(0, parameter.rfind('.'));
-    return !is_torch() && style_of(module) == tensor_parallel_style::replicated_with_grad_allreduce;
+    return !is_torch() && plan_.style_of(module) == tensor_parallel_style::replicated_with_grad_allreduce;
 }
 
 LLMCOST_INLINE bool tensor_parallel_policy::is_read_along_sequence(std::string_view parameter) const {
     return parallel_.has_sequence_parallel &&
-           style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::none;
+           plan_.style_of(parameter.substr(0, parameter.rfind('.'))) == tensor_parallel_style::none;
 }
 
 LLMCOST_INLINE void tensor_parallel_policy::mark_parameters(tape& pass, bool has_fsdp) const {
@@ -137,7 +103,8 @@ LLMCOST_INLINE void tensor_parallel_policy::mark_parameters(tape& pass, bool has
         p.gradient_sum_over_ranks = sums_gradient(p.name)            ? gradient_sum_kind::after_backward
                                     : is_read_along_sequence(p.name) ? gradient_sum_kind::before_use
                                                                      : gradient_sum_kind::none;
-        const bool is_embedding = style_of(detail::module_of_parameter(p)) == tensor_parallel_style::embedding_rowwise;
+        const bool is_embedding =
+            plan_.style_of(detail::module_of_parameter(p)) == tensor_parallel_style::embedding_rowwise;
         if (is_embedding && readers[i] == 1 && !has_fsdp && p.sizes.front() > 0)
             p.whole_gradient_bytes =
                 p.bytes / static_cast<std::uint64_t>(p.sizes.front()) * static_cast<std::uint64_t>(vocabulary_);
@@ -166,7 +133,6 @@ LLMCOST_INLINE void tensor_parallel_policy::enter(const module_info& m) {
     if (parallel_.expert == 1 || m.module_role != role::experts || experts_depth_ > 0) return;
     experts_depth_ = parent_lengths_.size();
     expert_paths_.push_back(path_);
-    num_arguments_ = 0;
 }
 
 LLMCOST_INLINE void tensor_parallel_policy::leave(const module_info&) {
@@ -181,7 +147,7 @@ LLMCOST_INLINE shape tensor_parallel_policy::shard_parameter(literal, const shap
         out.size[0] /= parallel_.expert;
         return out;
     }
-    switch (style_of(path_)) {
+    switch (plan_.style_of(path_)) {
         case tensor_parallel_style::embedding_rowwise:
         case tensor_parallel_style::colwise_gather_output: out.size[0] = part_of(out.size[0]); break;
         case tensor_parallel_style::rowwise_split_input:
@@ -192,19 +158,17 @@ LLMCOST_INLINE shape tensor_parallel_policy::shard_parameter(literal, const shap
     return out;
 }
 
-LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_input(trace& t, const tensor& x) {
-    if (is_in_distributed_experts()) return parent_lengths_.size() == experts_depth_ ? dispatch(t, x) : x;
-    const collective_call summed{
-        .backward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor};
-    switch (style_of(path_)) {
-        case tensor_parallel_style::colwise:
-            return parallel_.has_sequence_parallel ? gather_sequence(t, x, true) : t.collective_in_place(summed, x);
-        case tensor_parallel_style::colwise_gather_output:
-            return parallel_.has_sequence_parallel ? gather_sequence(t, x, false) : t.collective_in_place(summed, x);
-        case tensor_parallel_style::packed_colwise:
-        case tensor_parallel_style::moe_tp_experts: return t.collective_in_place(summed, x);
-        default: return x;
-    }
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_linear_input(trace& t, const tensor& x) {
+    const tensor_parallel_style style = plan_.style_of(path_);
+    const bool is_head = style == tensor_parallel_style::colwise_gather_output;
+    if (!is_head && !detail::is_column(style)) return x;
+    if (parallel_.has_sequence_parallel) return gather_sequence(t, x, !is_head);
+    return sum_gradient(t, x);
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::sum_gradient(trace& t, const tensor& x) const {
+    return t.collective_in_place(
+        {.backward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor}, x);
 }
 
 LLMCOST_INLINE tensor tensor_parallel_policy::slice_tokens(trace& t, const tensor& x) const {
@@ -236,42 +200,54 @@ LLMCOST_INLINE tensor tensor_parallel_policy::exchange(trace& t, const tensor& x
                                  x);
 }
 
-// The arguments of experts are the tokens and the weights of their experts.
-LLMCOST_INLINE tensor tensor_parallel_policy::dispatch(trace& t, const tensor& x) {
-    num_tokens_ = x.dim(0);
+LLMCOST_INLINE tensor_pair tensor_parallel_policy::transform_expert_inputs(trace& t, const tensor& tokens,
+                                                                           const tensor& weights) {
+    num_tokens_ = tokens.dim(0);
+    if (parallel_.expert == 1) {
+        if (plan_.style_of(path_) != tensor_parallel_style::moe_tp_experts) return {tokens, weights};
+        const tensor own_tokens = sum_gradient(t, tokens);
+        return {own_tokens, sum_gradient(t, weights)};
+    }
     num_sent_tokens_ = parallel_.tensor == 1 ? num_tokens_ : part_of(num_tokens_);
-    tensor part = slice_tokens(t, x);
-    if (++num_arguments_ < 2) return part;
-    part = exchange(t, part, num_experts_, true, collective_kind::none);
-    return exchange(t, part, num_sent_tokens_ * num_experts_per_tok_ * hidden_size_, false,
-                    collective_kind::all_to_all);
+    const tensor own_tokens = slice_tokens(t, tokens);
+    const tensor own_weights = slice_tokens(t, weights);
+    const tensor counted = exchange(t, own_weights, num_experts_, true, collective_kind::none);
+    return {own_tokens, exchange(t, counted, num_sent_tokens_ * num_experts_per_tok_ * tokens.dim(1), false,
+                                 collective_kind::all_to_all)};
 }
 
 LLMCOST_INLINE tensor tensor_parallel_policy::combine(trace& t, const tensor& y) const {
     const tensor received =
-        exchange(t, y, num_sent_tokens_ * num_experts_per_tok_ * hidden_size_, false, collective_kind::all_to_all);
+        exchange(t, y, num_sent_tokens_ * num_experts_per_tok_ * y.dim(1), false, collective_kind::all_to_all);
     if (parallel_.tensor == 1) return received;
     const std::int64_t largest_part = (num_tokens_ + parallel_.tensor - 1) / parallel_.tensor;
     return t.collective({.forward = collective_kind::all_gather,
                          .axis = mesh_axis::tensor,
                          .ranks = parallel_.tensor,
-                         .part_elements = largest_part * hidden_size_},
-                        received, {num_tokens_, hidden_size_});
+                         .part_elements = largest_part * y.dim(1)},
+                        received, {num_tokens_, y.dim(1)});
 }
 
-LLMCOST_INLINE tensor tensor_parallel_policy::transform_module_output(trace& t, const tensor& y) {
-    if (is_in_distributed_experts()) return parent_lengths_.size() == experts_depth_ ? combine(t, y) : y;
-    switch (style_of(path_)) {
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_expert_output(trace& t, const tensor& y) {
+    if (parallel_.expert > 1) return combine(t, y);
+    if (plan_.style_of(path_) != tensor_parallel_style::moe_tp_experts) return y;
+    return t.collective({.forward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor},
+                        y, detail::sizes_of(y));
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_embedding_output(trace& t, const tensor&, bool,
+                                                                         const tensor& found) {
+    return plan_.style_of(path_) == tensor_parallel_style::embedding_rowwise ? sum_output(t, found) : found;
+}
+
+LLMCOST_INLINE tensor tensor_parallel_policy::transform_linear_output(trace& t, const tensor&, const tensor&, bool,
+                                                                      const tensor*, const tensor& y) {
+    switch (plan_.style_of(path_)) {
         case tensor_parallel_style::rowwise:
-        case tensor_parallel_style::rowwise_split_input:
-        case tensor_parallel_style::embedding_rowwise: return sum_output(t, y);
-        case tensor_parallel_style::all_reduce:
-        case tensor_parallel_style::moe_tp_experts:
-            return t.collective(
-                {.forward = collective_kind::all_reduce, .axis = mesh_axis::tensor, .ranks = parallel_.tensor}, y,
-                detail::sizes_of(y));
+        case tensor_parallel_style::rowwise_split_input: return sum_output(t, y);
         case tensor_parallel_style::colwise_gather_output:
-            return parallel_.has_loss_parallel ? y : gather_features(t, y, vocabulary_);
+            if (parallel_.has_loss_parallel) return y;
+            return gather_features(t, y, path_.ends_with("lm_head") ? vocabulary_ : y.dim(-1) * parallel_.tensor);
         case tensor_parallel_style::mla_kv_a_proj:
             return t.collective_in_place(
                 {.backward = collective_kind::all_reduce,

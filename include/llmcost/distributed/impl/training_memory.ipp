@@ -19,6 +19,7 @@
 #include <llmcost/distributed/megatron_tape.hpp>
 #include <llmcost/distributed/pipeline_action.hpp>
 #include <llmcost/distributed/pipeline_memory.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/pipeline_schedule.hpp>
 #include <llmcost/distributed/sequence_parallel.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
@@ -137,17 +138,6 @@ LLMCOST_INLINE void set_fsdp_of_job(training_schedule& schedule, const training_
     schedule.sync = gradient_sync::last;
 }
 
-/// The order of a step. Several stages per rank need an interleaved schedule.
-[[nodiscard]] LLMCOST_INLINE distributed::pipeline_schedule schedule_of(const training_parallelism& parallel) {
-    using distributed::schedule_kind;
-    schedule_kind kind = distributed::parse_schedule_name(parallel.schedule);
-    if (kind == schedule_kind::one_forward_one_backward && parallel.stages_per_rank > 1)
-        kind = schedule_kind::interleaved;
-    return distributed::make_pipeline_schedule(kind, static_cast<int>(parallel.pipeline),
-                                               static_cast<int>(parallel.stages_per_rank),
-                                               static_cast<int>(parallel.microbatches));
-}
-
 /// The actions of a job without a pipeline: at most two microbatches, all others are equal to the second.
 [[nodiscard]] LLMCOST_INLINE distributed::rank_actions actions_without_pipeline(std::int64_t microbatches) {
     distributed::rank_actions out;
@@ -179,7 +169,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
     }
     std::optional<tensor_parallel_policy> policy;
     const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
-    if (!is_megatron && divides_layers && find_tensor_parallel_plan(padded) != nullptr)
+    if (!is_megatron && divides_layers && find_tensor_parallel_plan(padded))
         plan.parallel_policy = &policy.emplace(padded, parallel, 0);
     recorded_training recorded = policy ? record_training(policy->shard(padded), load, plan, true)
                                         : detail::record_rank(padded, load, plan, parallel.tensor);
@@ -218,9 +208,6 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
             divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),
                             parallel.tensor);
         detail::set_fsdp_of_job(schedule, parallel);
-        if (policy)
-            policy->mark_parameters(pass,
-                                    schedule.sharding == sharding_strategy::fsdp && schedule.data_parallel_size > 1);
     }
 
     training_job_memory out;
@@ -249,7 +236,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
 
     const bool has_pipeline = num_stages > 1;
     const distributed::ranked_actions order =
-        has_pipeline ? detail::schedule_of(parallel).order
+        has_pipeline ? schedule_of(parallel).order
                      : distributed::ranked_actions{detail::actions_without_pipeline(parallel.microbatches)};
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
         rank_training_memory memory = rank_memory_of(out.stages, order[rank]);

@@ -344,11 +344,11 @@ LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const devic
     const peft_names names(recorded_.plan.adapter_config, recorded_.run.adapted_modules);
     std::vector<tape_parameter> updated;
     for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
-        const tape_parameter& whole = recorded_.pass.parameters[i];
-        tape_parameter part =
-            is_sharded() ? fsdp_part(whole, schedule(), data_coordinate(rank, mesh, whole.is_distributed_expert))
-                         : whole;
-        r.parameters.push_back({names.of_parameter(whole), part.sizes, part.elements, part.bytes});
+        const tape_parameter& parameter = recorded_.pass.parameters[i];
+        tape_parameter part = is_sharded() ? fsdp_part(parameter, schedule(),
+                                                       data_coordinate(rank, mesh, parameter.is_distributed_expert))
+                                           : parameter;
+        r.parameters.push_back({names.of_parameter(parameter), part.sizes, part.elements, part.bytes});
         r.parameters_bytes += part.bytes;
         if (!has_gradient(i)) continue;
         r.gradients_bytes += is_sharded() ? part.bytes : part.gradient_bytes();

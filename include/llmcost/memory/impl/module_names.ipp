@@ -63,22 +63,22 @@ LLMCOST_INLINE bool module_names::is_end(std::string_view path, std::string_view
 }
 
 LLMCOST_INLINE bool module_names::matches_wildcards(std::string_view pattern, std::string_view path) {
-    std::size_t at = 0, place = 0, star = std::string_view::npos, resumes = 0;
+    std::size_t token = 0, place = 0, star = std::string_view::npos, resumes = 0;
     while (place < path.size()) {
-        if (at < pattern.size() && pattern[at] == '*') {
-            star = at++;
+        if (token < pattern.size() && pattern[token] == '*') {
+            star = token++;
             resumes = place;
-        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == path[place])) {
-            ++at;
+        } else if (token < pattern.size() && (pattern[token] == '?' || pattern[token] == path[place])) {
+            ++token;
             ++place;
         } else if (star != std::string_view::npos) {
-            at = star + 1;
+            token = star + 1;
             place = ++resumes;
         } else {
             return false;
         }
     }
-    return pattern.find_first_not_of('*', at) == std::string_view::npos;
+    return pattern.find_first_not_of('*', token) == std::string_view::npos;
 }
 
 LLMCOST_INLINE bool module_names::is_part(std::string_view path, std::string_view name) {

@@ -163,11 +163,11 @@ LLMCOST_INLINE void tape_listener::record_collective(tape_node& n, const tensor&
     const collective_call& c = pending_collective_;
     const std::uint64_t bits = c.has_integers ? 64 : static_cast<std::uint64_t>(bits_of(in.type));
     const std::uint64_t part = static_cast<std::uint64_t>(c.part_elements) * bits / 8;
-    const std::uint64_t whole = part * static_cast<std::uint64_t>(c.ranks);
+    const std::uint64_t gathered_bytes = part * static_cast<std::uint64_t>(c.ranks);
     tape_collective made{.call = c, .module = path_, .type = in.type};
     switch (c.forward == collective_kind::none ? c.backward : c.forward) {
-        case collective_kind::all_gather: made.in_bytes = part, made.out_bytes = whole; break;
-        case collective_kind::reduce_scatter: made.in_bytes = whole, made.out_bytes = part; break;
+        case collective_kind::all_gather: made.in_bytes = part, made.out_bytes = gathered_bytes; break;
+        case collective_kind::reduce_scatter: made.in_bytes = gathered_bytes, made.out_bytes = part; break;
         default:
             made.in_bytes = c.part_elements > 0 ? part : bytes_of(in, in.numel);
             made.out_bytes = c.part_elements > 0 ? part : bytes_of(out, out.numel);

@@ -45,7 +45,7 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
-#include <llmcost/distributed/tensor_parallel_policy.hpp>
+#include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
@@ -284,8 +284,12 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
     const std::int64_t experts = m.config.moe.num_experts;
     if (const std::string problem = parallelism_error(parallel, m.config.num_hidden_layers, experts); !problem.empty())
         throw_usage(problem.find("stages") != std::string::npos ? "--pp" : "--ep", problem);
+    if (parallel.expert > 1 && parallel.rules == split_rules::transformers &&
+        !find_tensor_parallel_plan(m).value_or(tensor_parallel_plan{}).distributes_experts)
+        throw_usage("--ep", "Transformers has no expert-parallel plan for " +
+                                quote(std::string_view(m.text_model_spec().model_type)));
     if (parallel.tensor > 1 && parallel.rules != split_rules::megatron) {
-        if (find_tensor_parallel_plan(m) == nullptr)
+        if (!find_tensor_parallel_plan(m))
             throw_usage("--tp", "Transformers has no tensor-parallel plan for " +
                                     quote(std::string_view(m.text_model_spec().model_type)));
         if (m.config.num_attention_heads % parallel.tensor != 0 || m.config.num_key_value_heads % parallel.tensor != 0)
@@ -309,11 +313,13 @@ LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_par
     const std::string_view divided = parallel.tensor > 1 ? "--tp" : "--ep";
     if (divides_layers && plan.adapter_config.kind != adapter_kind::none)
         throw_usage(divided, "cannot be combined with an adapter or --freeze");
-    if (divides_layers && plan.loss == training_loss::fused) throw_usage(divided, "cannot be combined with --loss fused");
+    if (divides_layers && plan.loss == training_loss::fused)
+        throw_usage(divided, "cannot be combined with --loss fused");
     if (args.has(option::ranks) && parallel.pipeline > 1 && parallel.num_replicas() > 1)
         throw_usage("--ranks", "not supported for a pipeline with --dp; use one data-parallel rank");
     if (args.has(option::ranks) && parallel.rules == split_rules::megatron)
-        throw_usage("--ranks", "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
+        throw_usage("--ranks",
+                    "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
 }
 
 /// A training job whose ranks hold different parts of a model.
