@@ -184,7 +184,7 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(refused("train --optimizer adamm" + small) ==
           "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw, nadam\n");
     CHECK(has(refused("train --recompute ful" + small),
-              "--recompute: expected none, selective, full or full:N; found 'ful'"));
+              "--recompute: expected none, selective, operators, full or full:N; found 'ful'"));
     CHECK(has(refused("train --recompute full:0" + small), "--recompute: expected a whole number from 1"));
     CHECK(has(refused("train --recompute selective --config " + config_of("state-spaces__mamba-130m-hf")),
               "--recompute: selective is not supported"));

@@ -239,4 +239,14 @@ TEST_CASE("schedules keep their order") {
     CHECK(offloaded_optimizer.after_step[optimizer_bytes] == 0);
 }
 
+// torch 2.15.0, Transformers 5.23.0: MemTracker with create_selective_checkpoint_contexts and the policy of torchtitan
+TEST_CASE("recomputed layers save attention and every second matrix product") {
+    const model m = small_llama();
+    const std::string step = "--batch 2 --sequence 24 --optimizer none --attention-implementation sdpa --recompute ";
+    const memory_timeline full = trained(m, step + "full"), operators = trained(m, step + "operators");
+    CHECK(operators.after_forward.total - full.after_forward.total == 889096 - 665608);
+    CHECK(operators.peak.bytes.total - full.peak.bytes.total == 1304584 - 1292296);
+    CHECK(operators.recomputed_flops < full.recomputed_flops);
+}
+
 }  // namespace llmcost

@@ -142,12 +142,12 @@ TEST_CASE("the only stage of a pipeline is the model") {
         CHECK(cut.parameters.size() == run.pass.parameters.size());
         CHECK(cut.received.empty());
         CHECK(cut.sent.empty());
-        const memory_timeline whole = replay_training(run.pass, run.plan.schedule),
+        const memory_timeline undivided = replay_training(run.pass, run.plan.schedule),
                               stage = replay_training(cut, run.plan.schedule);
-        CHECK(stage.peak.bytes == whole.peak.bytes);
-        CHECK(stage.peak_by_category == whole.peak_by_category);
-        CHECK(stage.after_forward == whole.after_forward);
-        CHECK(stage.saved_bytes == whole.saved_bytes);
+        CHECK(stage.peak.bytes == undivided.peak.bytes);
+        CHECK(stage.peak_by_category == undivided.peak_by_category);
+        CHECK(stage.after_forward == undivided.after_forward);
+        CHECK(stage.saved_bytes == undivided.saved_bytes);
     }
 }
 

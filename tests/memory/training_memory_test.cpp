@@ -135,9 +135,8 @@ TEST_CASE("ranks of expert parallelism need the memory that Megatron-LM was meas
     }
 }
 
-// arXiv 2205.05198, equation 4 without attention scores and dropout masks: a layer of a llama saves, per token and
-// element of the hidden size, 2 bytes for: both norms' inputs and outputs, queries, keys, values, context, and three
-// times the inner size
+// arXiv 2205.05198, equation 4, without attention scores and dropout masks. Per token, a layer of a llama saves 2 bytes
+// for each element of: inputs and outputs of both norms, queries, keys, values, context, three inner features.
 TEST_CASE("a layer of Megatron-Core saves the inputs of its fused kernels") {
     const std::int64_t sequence = 512, width = 8192, inner = 28672, groups = 8, heads = 64, size = 128;
     const training_job_memory two =
@@ -228,6 +227,13 @@ TEST_CASE("recomputed modules need less memory between forward and backward") {
     // outputs of both norms of three layers: of queries and keys, and of the MLP, whose router and experts keep theirs
     CHECK(saved(norms, recompute_mode::none) < all);
     CHECK(all - saved(activations, recompute_mode::none) == std::uint64_t{2} * 512 * 8 * 2048 * 2);
+    // of dense layer and experts: queries, keys and values stay
+    megatron_settings mlps, moe;
+    mlps.recomputes_mlps = true;
+    moe.recomputes_moe = true;
+    // inputs of the activation function (2 · 18,432) and of the last product (18,432) of the dense layer
+    CHECK(all - saved(mlps, recompute_mode::none) == std::uint64_t{2} * 512 * 3 * 18432);
+    CHECK(saved(moe, recompute_mode::none) < saved(mlps, recompute_mode::none));
     CHECK(saved({}, recompute_mode::selective) < all);
     CHECK(saved({}, recompute_mode::full) < saved({}, recompute_mode::selective));
 }

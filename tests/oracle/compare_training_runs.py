@@ -7,7 +7,7 @@ usage: compare_training_runs.py --llmcost PATH --rows CSV [--configs DIR] [--lis
 
 A row is "exact" if the options express it completely. It is "near" if something is left out or replaced. The other rows
 are counted by the first reason. The passes before a step are added here from the parts that the program prints."""
-import argparse, collections, csv, json, os, re, statistics, subprocess
+import argparse, collections, csv, json, os, re, statistics, subprocess, tempfile
 G = 2**30
 def num(x):
     try: return float(x)
@@ -87,6 +87,9 @@ def main():
                 if rec.startswith('full'): cmd += ['--recompute', 'full']
                 elif rec == 'selective core_attn' and not is_megatron: cmd += ['--recompute', 'selective']
                 elif rec.startswith('selective') and is_megatron: cmd += ['--recompute-modules', 'core_attn']
+                elif rec == 'selective operators': cmd += ['--recompute', 'operators']
+                elif rec.startswith('selective (recipe'):
+                    cmd += ['--recompute', 'operators']; near.append('recompute ' + rec)
                 elif rec.startswith('selective'):
                     cmd += ['--recompute', 'selective']; near.append('recompute of ' + rec[10:] + ' as of attention')
                 elif rec not in ('none', ''): near.append('recompute ' + rec); cmd += ['--recompute', 'full']
@@ -119,7 +122,12 @@ def main():
                     if 'query' in ad: w += ',targets=q_proj+v_proj'; near.append('targets of another naming')
                     elif 'c_attn' in ad: w += ',targets=c_attn+c_proj+w1+w2'
                     elif 'recipe' in ad: near.append('rank and targets read by the recipe\'s name')
-                    if 'embedding' in ad: near.append('trained table and head left out')
+                    if 'embedding' in ad:
+                        w = 'adapter_with_embedding.json'
+                        with open(os.path.join(tempfile.gettempdir(), w), 'w') as f:
+                            json.dump({'peft_type': 'LORA', 'task_type': 'CAUSAL_LM', 'r': int(rank[1]) if rank else 8, 'lora_alpha': 16,
+                                       'target_modules': ['c_attn', 'c_proj', 'w1', 'w2'], 'modules_to_save': ['wte', 'lm_head']}, f)
+                        w = os.path.join(tempfile.gettempdir(), w)
                     if kind == 'qlora' and prec != 'bf16': near.append('precision')
                     cmd += ['--adapter', w]
                 sh = r['shard']; n = int(num(r['dp']) or num(r['devices']) or 1)
@@ -140,6 +148,10 @@ def main():
                     if got is None: reason = bad
                     else:
                         have = got['peak']['total'] / G
+                        devices = int(num(r['devices']) or 1)
+                        if s == 'qwen1' and devices > 1:  # its README adds up the devices
+                            have *= devices
+                            near.append('sum of the devices')
                         if r['oom'] == '1' and not measured:
                             cap = {'a10g': 22.3, 'a100_sxm_80gb': 79.2, 'h100_sxm': 79.1}.get(r['device']); ooms[(s, have > cap * 0.97 if cap else None)] += 1
                         else:

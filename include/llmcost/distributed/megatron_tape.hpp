@@ -30,6 +30,9 @@ struct megatron_options {
     bool has_sequence_parallel = false;
     bool exchanges_heads = false;  ///< context parallelism by all-to-all of heads (`--cp-comm-type a2a`)
     vocabulary_loss loss = vocabulary_loss::native;
+    bool recomputes_attention = false;    ///< `--recompute-modules core_attn`
+    bool recomputes_mlps = false;         ///< `--recompute-modules mlp`: dense MLPs
+    bool recomputes_moe = false;          ///< `--recompute-modules moe`: router, routed and shared experts
     bool recomputes_norms = false;        ///< `--recompute-modules layernorm`: outputs of the norms before products
     bool recomputes_activations = false;  ///< `--recompute-modules moe_act`: inputs of the experts' second product
 };
@@ -48,11 +51,15 @@ struct megatron_options {
 ///   transformer_engine/pytorch/attention/dot_product_attention/backends.py, `FusedAttnFunc.forward`. If context
 ///   parallelism exchanges heads, the saved output is that before the exchange. Source: context_parallel.py,
 ///   `AttnFuncWithCPAndQKVOA2A.forward`.
-/// - routed experts: tokens are copied to the ranks of their experts; saves indices of tokens, the input of the first
-///   product, its output, and the input of the second one, which includes the router's probabilities. Tokens are evenly
+/// - routed experts: tokens are copied to the ranks of their experts. Saves indices of tokens, the input of the first
+///   product, its output, the router's probabilities, and the input of the second product. Tokens are evenly
 ///   distributed. Source: megatron/core/transformer/moe/token_dispatcher.py, `MoEAlltoAllTokenDispatcher`;
 ///   moe_utils.py, `permute`, `unpermute`; experts.py, `TEGroupedMLP.forward`.
 /// - cross-entropy: `vocabulary_loss`.
+///
+/// Recomputed modules are the regions of `recompute_mode::selective` (`tape_node::attention_id`): core attention, and
+/// the MLP from the output of its norm to the residual. Source: megatron/core/transformer/transformer_layer.py,
+/// `_forward_mlp` (`recompute_mlp`); moe/moe_layer.py, `MoELayer.forward` (`moe_layer_recompute`).
 ///
 /// Parameters of experts are those of the rank. `pass`: with operands; of a model with the sizes of the rank.
 /// `undivided`: the pass of the same model without tensor parallelism; sequence parallelism divides the tensors that

@@ -22,6 +22,8 @@ struct megatron_settings {
     vocabulary_loss loss = vocabulary_loss::native;
     bool has_distributed_optimizer = true;  ///< `--use-distributed-optimizer`
     bool exchanges_heads = false;           ///< `--cp-comm-type a2a`
+    bool recomputes_mlps = false;
+    bool recomputes_moe = false;
     bool recomputes_norms = false;
     bool recomputes_activations = false;
     std::int64_t vocabulary_multiple = 128;  ///< `--make-vocab-size-divisible-by`

@@ -95,6 +95,13 @@ protected:
     ///
     /// Source: torch/utils/checkpoint.py, `_NoopSaveInputs`.
     std::uint64_t save_region_arguments();
+    /// Saves the outputs of operators of recomputed layers until their recomputation.
+    ///
+    /// Source: torch/utils/checkpoint.py, `create_selective_checkpoint_contexts`.
+    void save_operators();
+    [[nodiscard]] bool is_saved_operator(std::int32_t node) const {
+        return !is_saved_operator_.empty() && is_saved_operator_[static_cast<std::size_t>(node)];
+    }
     /// Whether autograd saves a tensor of the node, including weights.
     [[nodiscard]] static bool saves_anything(const tape_node& n) noexcept {
         return n.has_backward && (!n.saved.empty() || n.saved_extra_bytes > 0 || n.saved_integer_bytes > 0 ||
@@ -124,7 +131,8 @@ protected:
     std::unique_ptr<parameter_sharding> parameters_;
     std::vector<tensor_state> tensor_states_;
     std::vector<recompute_region> regions_;
-    std::vector<bool> has_backward_;  ///< per tensor: whether an operation that writes it has a backward
+    std::vector<bool> is_saved_operator_{};  ///< by node: a recomputed layer saves its output (`saves_operators`)
+    std::vector<bool> has_backward_;         ///< per tensor: whether an operation that writes it has a backward
     int step_ = 0;
     bool has_forward_workspace_ = false, has_backward_workspace_ = false;
     bool is_first_pass_ = false;  ///< the first pass of all steps

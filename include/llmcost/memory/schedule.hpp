@@ -76,10 +76,14 @@ struct training_schedule {
     bool offloads_activations = false;  ///< saved tensors are in host memory until backward
     recompute_mode recompute = recompute_mode::none;
     std::int32_t num_recomputed_layers = INT32_MAX;  ///< recomputes the first layers only
-    std::int64_t gradient_accumulation_steps = 1;    ///< passes whose gradients are summed before a step
-    std::int64_t data_parallel_size = 1;             ///< number of data-parallel devices
-    std::int64_t tensor_parallel_size = 1;           ///< ranks that divide each layer
-    std::int64_t expert_data_parallel_size = 1;      ///< data-parallel ranks of distributed experts
+    /// recomputed layers save fused attention, and every second matrix product without bias, beginning with the first
+    ///
+    /// Source: torchtitan/distributed/activation_checkpoint.py, `_apply_op_sac` (`per_op_sac`).
+    bool saves_operators = false;
+    std::int64_t gradient_accumulation_steps = 1;  ///< passes whose gradients are summed before a step
+    std::int64_t data_parallel_size = 1;           ///< number of data-parallel devices
+    std::int64_t tensor_parallel_size = 1;         ///< ranks that divide each layer
+    std::int64_t expert_data_parallel_size = 1;    ///< data-parallel ranks of distributed experts
     sharding_strategy sharding = sharding_strategy::ddp;
     fsdp_options fsdp{};
     gradient_sync sync = gradient_sync::all;

@@ -10,6 +10,7 @@
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
@@ -36,11 +37,6 @@ inline constexpr option_spec training_pp{.name = "--pp",
                                          .value = "N",
                                          .type = value_type::number,
                                          .help = "pipeline-parallel size (default 1)"};
-inline constexpr option_spec training_cp{.name = "--cp",
-                                         .aliases = {"--context-parallel-size"},
-                                         .value = "N",
-                                         .type = value_type::number,
-                                         .help = "context-parallel size: ranks that divide a sequence (default 1)"};
 inline constexpr option_spec training_ep{.name = "--ep",
                                          .aliases = {"--expert-parallel-size", "--expert-model-parallel-size"},
                                          .value = "N",
@@ -115,7 +111,7 @@ inline constexpr option_spec recompute_modules{
     .name = "--recompute-modules",
     .value = "LIST",
     .type = value_type::text,
-    .help = "modules of --split megatron that backward computes again: core_attn, layernorm, moe_act"};
+    .help = "modules of --split megatron that backward computes again: core_attn, layernorm, mlp, moe, moe_act"};
 inline constexpr option_spec microbatches{.name = "--microbatches",
                                           .aliases = {"--num-microbatches"},
                                           .value = "N",

@@ -17,7 +17,9 @@ namespace llmcost::cli {
 namespace detail {
 
 std::vector<std::string_view> optimizer_names(const program&);
-inline std::vector<std::string_view> recompute_names(const program&) { return {"none", "selective", "full"}; }
+inline std::vector<std::string_view> recompute_names(const program&) {
+    return {"none", "selective", "operators", "full"};
+}
 
 }  // namespace detail
 
@@ -47,8 +49,8 @@ inline constexpr option_spec recompute{
     .value = "TYPE",
     .type = value_type::text,
     .help =
-        "activation checkpointing: none, selective (attention only), full, or full:N "
-        "(first N layers) (default none)",
+        "activation checkpointing: none, selective (attention only), operators (layers, but not attention and "
+        "every second matrix product), full, or full:N (first N layers) (default none)",
     .completions = detail::recompute_names};
 inline constexpr option_spec steps{.name = "--steps",
                                    .value = "N",
@@ -65,6 +67,11 @@ inline constexpr option_spec shards{.name = "--shards",
                                     .value = "N",
                                     .type = value_type::number,
                                     .help = "data-parallel ranks; --batch and all results are per rank (default 1)"};
+inline constexpr option_spec training_cp{.name = "--cp",
+                                         .aliases = {"--context-parallel-size"},
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "context-parallel size: ranks that divide a sequence (default 1)"};
 inline constexpr option_spec zero{.name = "--zero",
                                   .value = "0|1|2|3",
                                   .type = value_type::choice,

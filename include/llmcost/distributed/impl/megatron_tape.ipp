@@ -75,6 +75,7 @@ public:
         copy_description();
         find_activation_functions();
         for (std::size_t i = 0; i < pass_.nodes.size(); i = add_kernel(i)) continue;
+        set_recomputed_modules();
         set_lifetimes();
         return std::move(out_);
     }
@@ -404,6 +405,41 @@ private:
         combine.backward_temporary_bytes = bytes_of(computed);
         out_.nodes.push_back(std::move(combine));
         return end;
+    }
+
+    /// Numbers the modules that backward computes again.
+    void set_recomputed_modules() {
+        out_.num_attentions = 0;
+        for (tape_node& n : out_.nodes) {
+            const bool is_recomputed = n.kind == op::attention && options_.recomputes_attention;
+            n.attention_id = is_recomputed ? out_.num_attentions++ : -1;
+        }
+        if (!options_.recomputes_mlps && !options_.recomputes_moe) return;
+        for (std::size_t first = 0; first < out_.nodes.size();) {
+            std::size_t end = first + 1;
+            while (end < out_.nodes.size() && out_.nodes[end].region == out_.nodes[first].region) ++end;
+            if (out_.nodes[first].region >= 0) set_recomputed_mlp(first, end);
+            first = end;
+        }
+    }
+    /// The MLP of a layer begins after the first norm that follows attention, and ends before the residual.
+    void set_recomputed_mlp(std::size_t first, std::size_t end) {
+        std::size_t begin = end;
+        for (std::size_t i = first; i < end; ++i)
+            if (out_.nodes[i].kind == op::attention) begin = i + 1;
+        while (begin < end && out_.nodes[begin].kind != op::layer_norm_weight &&
+               out_.nodes[begin].kind != op::layer_norm_affine)
+            ++begin;
+        while (end > begin + 1 && out_.nodes[end - 1].kind == op::add) --end;
+        if (begin >= end) return;
+        bool has_experts = false;
+        for (std::size_t i = begin + 1; i < end; ++i)
+            for (const tape_edge& e : out_.nodes[i].inputs)
+                has_experts = has_experts ||
+                              (e.parameter >= 0 && out_.parameters[static_cast<std::size_t>(e.parameter)].is_routed);
+        if (!(has_experts ? options_.recomputes_moe : options_.recomputes_mlps)) return;
+        for (std::size_t i = begin + 1; i < end; ++i) out_.nodes[i].attention_id = out_.num_attentions;
+        ++out_.num_attentions;
     }
 
     /// Producers and last readers of the tensors.

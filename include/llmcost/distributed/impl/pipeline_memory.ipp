@@ -68,11 +68,11 @@ public:
         : stages_(stages), out_(out), has_gradients_(stages.size()) {
         for (std::size_t i = 0; i < stages.size(); ++i) has_gradients_[i] = stages[i].has_gradient_buffers;
         for (const int stage : out.stages)
-            if (has_gradients_[static_cast<std::size_t>(stage)]) gradient_bytes_ += of(stage).gradient_bytes;
+            if (has_gradients_[static_cast<std::size_t>(stage)]) gradient_bytes_ += memory_of(stage).gradient_bytes;
     }
 
     void run(const distributed::pipeline_action& action) {
-        const stage_memory& s = of(action.stage);
+        const stage_memory& s = memory_of(action.stage);
         if (action.kind == distributed::action_kind::forward) {
             record(s.forward_peak_bytes, "forward", action);
             saved_ += s.saved_bytes;
@@ -91,12 +91,12 @@ public:
     }
     void step() {
         std::uint64_t temporaries = 0;
-        for (const int stage : out_.stages) temporaries += of(stage).step_peak_bytes;
+        for (const int stage : out_.stages) temporaries += memory_of(stage).step_peak_bytes;
         record(temporaries, "step", {});
     }
 
 private:
-    [[nodiscard]] const stage_memory& of(int stage) const { return stages_[static_cast<std::size_t>(stage)]; }
+    [[nodiscard]] const stage_memory& memory_of(int stage) const { return stages_[static_cast<std::size_t>(stage)]; }
     void record(std::uint64_t transient, std::string_view phase, const distributed::pipeline_action& action) {
         memory_bytes now;
         now.add(memory_category::parameters, out_.parameter_bytes + (phase == "step" ? 0 : out_.gathered_bytes));

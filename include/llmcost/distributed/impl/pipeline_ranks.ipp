@@ -114,9 +114,13 @@ LLMCOST_INLINE void add_action(training_rank& rank, const distributed::pipeline_
 namespace llmcost {
 
 LLMCOST_INLINE distributed::pipeline_schedule schedule_of(const training_parallelism& parallel) {
-    return distributed::make_pipeline_schedule(
-        distributed::parse_schedule_name(parallel.schedule), static_cast<int>(parallel.pipeline),
-        static_cast<int>(parallel.stages_per_rank), static_cast<int>(parallel.microbatches));
+    using distributed::schedule_kind;
+    schedule_kind kind = distributed::parse_schedule_name(parallel.schedule);
+    if (kind == schedule_kind::one_forward_one_backward && parallel.stages_per_rank > 1)
+        kind = schedule_kind::interleaved;
+    return distributed::make_pipeline_schedule(kind, static_cast<int>(parallel.pipeline),
+                                               static_cast<int>(parallel.stages_per_rank),
+                                               static_cast<int>(parallel.microbatches));
 }
 
 LLMCOST_INLINE std::vector<training_rank> pipeline_ranks_of(const recorded_training& recorded, std::int64_t num_layers,

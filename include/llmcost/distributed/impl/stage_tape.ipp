@@ -91,6 +91,7 @@ public:
         out_.buffer_bytes = pass_.buffer_bytes;
         out_.kernels = pass_.kernels;
         out_.modules = pass_.modules;
+        out_.collectives = pass_.collectives;
         out_.num_attentions = pass_.num_attentions;
         out_.output = is_last_ ? tensor_id(pass_.output) : -1;
         out_.loss = is_last_ ? tensor_id(pass_.loss) : -1;
@@ -166,8 +167,10 @@ private:
     [[nodiscard]] bool is_argument(const tape_edge& e) const {
         return e.tensor >= 0 && !e.requires_grad && tensor_of(e.tensor).requires_grad;
     }
-    /// Whether a stage does not receive an input of a node: an argument of a module that began in an earlier stage, or
-    /// a tensor with a gradient of which a repeated node needs the sizes only.
+    /// Whether a stage does not receive an input of a node.
+    ///
+    /// This applies to arguments of modules that began in an earlier stage. It also applies to tensors with a gradient
+    /// of which a repeated node needs the sizes only.
     [[nodiscard]] bool is_unavailable(std::int32_t i, const tape_edge& e) const {
         const bool is_elsewhere = e.tensor >= 0 && !is_produced(e.tensor) && tensor_of(e.tensor).producer >= 0;
         return is_elsewhere && (is_repeated(i) || is_argument(e));

@@ -19,6 +19,7 @@
 #include <llmcost/distributed/megatron_tape.hpp>
 #include <llmcost/distributed/pipeline_action.hpp>
 #include <llmcost/distributed/pipeline_memory.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/pipeline_schedule.hpp>
 #include <llmcost/distributed/sequence_parallel.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
@@ -137,17 +138,6 @@ LLMCOST_INLINE void set_fsdp_of_job(training_schedule& schedule, const training_
     schedule.sync = gradient_sync::last;
 }
 
-/// The order of a step. Several stages per rank need an interleaved schedule.
-[[nodiscard]] LLMCOST_INLINE distributed::pipeline_schedule schedule_of(const training_parallelism& parallel) {
-    using distributed::schedule_kind;
-    schedule_kind kind = distributed::parse_schedule_name(parallel.schedule);
-    if (kind == schedule_kind::one_forward_one_backward && parallel.stages_per_rank > 1)
-        kind = schedule_kind::interleaved;
-    return distributed::make_pipeline_schedule(kind, static_cast<int>(parallel.pipeline),
-                                               static_cast<int>(parallel.stages_per_rank),
-                                               static_cast<int>(parallel.microbatches));
-}
-
 /// The actions of a job without a pipeline: at most two microbatches, all others are equal to the second.
 [[nodiscard]] LLMCOST_INLINE distributed::rank_actions actions_without_pipeline(std::int64_t microbatches) {
     distributed::rank_actions out;
@@ -167,21 +157,25 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
                                                       const megatron_settings& settings) {
     const bool is_megatron = parallel.rules == split_rules::megatron;
     load.sequence = (load.sequence + parallel.context - 1) / parallel.context;
-    model whole = m;
+    model padded = m;
     const std::int32_t capability = load.cuda_capability > 0 ? load.cuda_capability : 90;
     if (is_megatron) {
-        whole.config.vocab_size = padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
+        padded.config.vocab_size =
+            padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
         load.implementation = attention_implementation::sdpa;
         load.uses_cpu_kernels = load.has_training_cache = false;
         load.cuda_capability = capability;
         plan.loss = training_loss::labels;
     }
     std::optional<tensor_parallel_policy> policy;
-    if (!is_megatron && parallel.tensor > 1 && find_tensor_parallel_plan(whole))
-        plan.parallel_policy = &policy.emplace(whole, parallel, 0);
-    recorded_training recorded = policy ? record_training(policy->shard(whole), load, plan, true)
-                                        : detail::record_rank(whole, load, plan, parallel.tensor);
+    const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
+    if (!is_megatron && divides_layers && find_tensor_parallel_plan(padded))
+        plan.parallel_policy = &policy.emplace(padded, parallel, 0);
+    recorded_training recorded = policy ? record_training(policy->shard(padded), load, plan, true)
+                                        : detail::record_rank(padded, load, plan, parallel.tensor);
     training_schedule schedule = recorded.plan.schedule;
+    schedule.tensor_parallel_size = parallel.tensor;
+    schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
     tape pass;
     if (is_megatron) {
         megatron_options options;
@@ -191,10 +185,15 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         options.has_sequence_parallel = parallel.has_sequence_parallel && parallel.tensor > 1;
         options.exchanges_heads = settings.exchanges_heads && parallel.context > 1;
         options.loss = settings.loss;
+        options.recomputes_attention = schedule.recompute == recompute_mode::selective;
+        options.recomputes_mlps = settings.recomputes_mlps;
+        options.recomputes_moe = settings.recomputes_moe;
+        if ((options.recomputes_mlps || options.recomputes_moe) && schedule.recompute == recompute_mode::none)
+            schedule.recompute = recompute_mode::selective;
         options.recomputes_norms = settings.recomputes_norms;
         options.recomputes_activations = settings.recomputes_activations;
         const recorded_training undivided =
-            options.has_sequence_parallel ? detail::record_rank(whole, load, plan, 1) : recorded_training{};
+            options.has_sequence_parallel ? detail::record_rank(padded, load, plan, 1) : recorded_training{};
         pass = megatron_tape_of(recorded.pass, undivided.pass, options);
         schedule.data_parallel_size = 1;
         schedule.cuda_capability = 0;  // bytes of tensors
@@ -206,7 +205,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         if (policy) policy->mark_parameters(recorded.pass, schedule.sharding == sharding_strategy::fsdp);
         pass = std::move(recorded.pass);
         if (parallel.has_sequence_parallel && parallel.tensor > 1 && !policy)
-            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(whole, load, plan, 1).pass),
+            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),
                             parallel.tensor);
         detail::set_fsdp_of_job(schedule, parallel);
     }
@@ -237,7 +236,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
 
     const bool has_pipeline = num_stages > 1;
     const distributed::ranked_actions order =
-        has_pipeline ? detail::schedule_of(parallel).order
+        has_pipeline ? schedule_of(parallel).order
                      : distributed::ranked_actions{detail::actions_without_pipeline(parallel.microbatches)};
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
         rank_training_memory memory = rank_memory_of(out.stages, order[rank]);

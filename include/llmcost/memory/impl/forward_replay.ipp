@@ -123,6 +123,8 @@ LLMCOST_INLINE void forward_replay::forward() {
             offloaded += offload_saved(n);
         else if (!is_recomputed(n))
             save_for_backward(n);
+        else if (is_saved_operator(static_cast<std::int32_t>(i)))
+            tracker_.allocate(category::activations, n.saved_extra_bytes);
         tracker_.update_peak(op_cost_of(n.kind).name);
         for (const tape_edge& e : n.inputs) free_if_unused(e.tensor, i);
         free_if_unused(n.output, i);
@@ -220,7 +222,27 @@ LLMCOST_INLINE std::uint64_t forward_replay::save_region_arguments() {
             }
         }
     }
+    if (plan_.saves_operators) save_operators();
     return offloaded;
+}
+
+LLMCOST_INLINE void forward_replay::save_operators() {
+    is_saved_operator_.assign(tape_.nodes.size(), false);
+    std::int32_t region = -1;
+    int num_products = 0;
+    for (std::size_t i = 0; i < tape_.nodes.size(); ++i) {
+        const tape_node& n = tape_.nodes[i];
+        if (!is_recomputed(n) || n.in_place || n.output < 0) continue;
+        if (n.region != region) num_products = 0;
+        region = n.region;
+        const bool is_saved = n.kind == op::attention || (n.kind == op::matmul && ++num_products % 2 == 1);
+        if (!is_saved) continue;
+        is_saved_operator_[i] = true;
+        ++state_of(n.output).num_saved_by;
+        recompute_region& r = region_of(n);
+        // recomputation does not reach it
+        if (static_cast<std::int32_t>(i) >= r.early_stop_node) r.arguments.push_back(n.output);
+    }
 }
 
 LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
@@ -237,7 +259,7 @@ LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
         const tape_node& n = node(i);
         tracker_.set_operation(op_cost_of(n.kind).name);
         const bool runs = i < r.early_stop_node || std::ranges::find(n.saved, n.output) != n.saved.end();
-        if (runs) {
+        if (runs && !is_saved_operator(i)) {
             if (replay_observer* const o = observer()) o->on_forward(i, true);
             report_collective(n, false, training_phase::backward);
             allocate(n.output);
@@ -245,6 +267,8 @@ LLMCOST_INLINE void forward_replay::recompute(recompute_region& r) {
             out_.recomputed_flops += is_first_pass_ ? n.torch_flops : 0;
         }
         save_for_backward(n);
+        if (is_saved_operator(i)) tracker_.free(category::activations, n.saved_extra_bytes);
+        if (is_saved_operator(i) && i < r.early_stop_node) --state_of(n.output).num_saved_by;
         tracker_.update_peak(op_cost_of(n.kind).name);
         const auto drop_read = [&](std::int32_t t) {
             if (t >= 0 && state_of(t).num_saved_by == 0 && last[static_cast<std::size_t>(t)] <= i) free(t);

@@ -110,13 +110,17 @@ LLMCOST_INLINE megatron_settings read_megatron_settings(const arguments& args, t
         const std::string_view module = text.substr(0, comma);
         if (module == "core_attn") {
             if (step.recompute == recompute_mode::none) step.recompute = recompute_mode::selective;
+        } else if (module == "mlp") {
+            out.recomputes_mlps = true;
+        } else if (module == "moe") {
+            out.recomputes_moe = true;
         } else if (module == "layernorm") {
             out.recomputes_norms = true;
         } else if (module == "moe_act") {
             out.recomputes_activations = true;
         } else {
             throw_usage("--recompute-modules",
-                        "expected core_attn, layernorm or moe_act, found " + quote(std::string(module)));
+                        "expected core_attn, layernorm, mlp, moe or moe_act, found " + quote(std::string(module)));
         }
         text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     }

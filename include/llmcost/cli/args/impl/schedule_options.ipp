@@ -11,7 +11,6 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
-#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/memory/optimizer.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/text/messages.hpp>
@@ -55,13 +54,16 @@ LLMCOST_INLINE void read_recompute(std::string_view text, training_schedule& ste
     if (text == "none" || text.empty()) return;
     if (text == "selective") {
         step.recompute = recompute_mode::selective;
+    } else if (text == "operators") {
+        step.recompute = recompute_mode::full;
+        step.saves_operators = true;
     } else if (text == full || text.starts_with("full:")) {
         step.recompute = recompute_mode::full;
         if (text != full)
             step.num_recomputed_layers =
                 static_cast<std::int32_t>(parse_integer(option_name, text.substr(5), 1, 100'000));
     } else {
-        throw_usage(option_name, "expected none, selective, full or full:N; found " + quote(text));
+        throw_usage(option_name, "expected none, selective, operators, full or full:N; found " + quote(text));
     }
 }
 

@@ -125,7 +125,8 @@ LLMCOST_INLINE void complete_training_workload(const arguments& args, const mode
     complete_workload(m, args, load);
     // `use_cache` is the default, and activation checkpointing turns it off (transformers/modeling_layers.py,
     // `GradientCheckpointingLayer`)
-    load.has_training_cache = load.cuda_capability > 0 && !args.text(option::recompute).starts_with("full");
+    const std::string_view recompute = args.text(option::recompute);
+    load.has_training_cache = load.cuda_capability > 0 && !recompute.starts_with("full") && recompute != "operators";
     load.implementation = attention_implementation_of(args, m, load);
 }
 

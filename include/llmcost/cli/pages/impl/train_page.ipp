@@ -66,7 +66,8 @@ LLMCOST_INLINE std::string bar_of(count part, count total, std::size_t columns) 
     add_part(s.gradient_accumulation_steps > 1, grouped(count(s.gradient_accumulation_steps)) + " batches accumulated");
     add_part(s.recompute == recompute_mode::selective, "attention recomputed");
     if (s.recompute == recompute_mode::full)
-        add_part(true, s.num_recomputed_layers == INT32_MAX
+        add_part(true, s.saves_operators ? "operators recomputed"
+                       : s.num_recomputed_layers == INT32_MAX
                            ? "layers recomputed"
                            : std::to_string(s.num_recomputed_layers) + " layers recomputed");
     add_part(s.offloads_activations, "activations offloaded");
