@@ -74,7 +74,7 @@ inline constexpr option_spec pipeline_schedule{.name = "--schedule",
                                                .type = value_type::text,
                                                .help =
                                                    "pipeline schedule: gpipe, 1f1b, interleaved, looped-bfs, "
-                                                   "interleaved-zero-bubble, zbv, dualpipev (default 1f1b)",
+                                                   "zb-h1, interleaved-zero-bubble, zbv, dualpipev (default 1f1b)",
                                                .completions = detail::schedule_names};
 inline constexpr option_spec stages_per_rank{
     .name = "--stages-per-rank",

@@ -102,15 +102,14 @@ training_response compute_training(const arguments& args, const parsed_model& re
 /// The options of a training step: section "Training", then "Parallelism".
 inline constexpr std::array training_options = concatenate(
     with_section("Training", concatenate(std::array{option::optimizer, option::adapter, option::lora, option::qlora,
-                                                    option::precision, option::implementation, option::loss,
-                                                    option::dropout, option::torch_device},
+                                                    option::freeze, option::precision, option::implementation,
+                                                    option::loss, option::dropout, option::torch_device},
                                          schedule_options)),
     with_section("Parallelism", sharding_options));
 
 inline constexpr std::array train_options = concatenate(
     with_section("Model", model_options), with_section("Workload", training_lists),
     with_section("Multimodal inputs", multimodal_options), training_options, training_parallelism_options,
-    std::array{option::freeze},
     with_section("Hardware",
                  concatenate(device_list_options, std::array{option::compile, option::compile_mode, option::torch_host,
                                                              option::tf32, option::network, option::step_seconds})),

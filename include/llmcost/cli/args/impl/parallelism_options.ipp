@@ -26,7 +26,7 @@
 namespace llmcost::cli::detail {
 
 LLMCOST_INLINE std::vector<std::string_view> schedule_names(const program&) {
-    return {"gpipe", "1f1b", "interleaved", "looped-bfs", "interleaved-zero-bubble", "zbv", "dualpipev"};
+    return {"gpipe", "1f1b", "interleaved", "looped-bfs", "zb-h1", "interleaved-zero-bubble", "zbv", "dualpipev"};
 }
 
 /// The element type of `--fsdp-parameter-dtype` or `--fsdp-reduce-dtype`.
