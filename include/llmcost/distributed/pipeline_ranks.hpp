@@ -7,7 +7,7 @@
 
 #include <llmcost/distributed/pipeline_schedule.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/training_step.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/graph/execution_trace.hpp>
 
 // Execution traces of the ranks of a training job, for network simulators.

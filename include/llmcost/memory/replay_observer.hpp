@@ -26,7 +26,7 @@ struct collective_event {
     bool has_integers = false;  ///< elements are 64-bit integers, not of `type`
     training_phase phase{};
     std::string module{};    ///< path of the module, or of the FSDP unit
-    std::int64_t tag = -1;    ///< of a message: a number that sender and receiver know
+    std::int64_t tag = -1;   ///< of a message: a number that sender and receiver know
     std::int64_t peer = -1;  ///< of a message: the other rank
 };
 

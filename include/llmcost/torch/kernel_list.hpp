@@ -84,6 +84,7 @@ void set_operations(const tape& pass, std::vector<torch_kernel>& kernels);
 ///
 /// cuDNN on compute capability 9.0, 10.0 and 10.3, otherwise FlashAttention without a mask, otherwise memory-efficient
 /// attention, which also has float32.
+///
 /// Source: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, `priority_order`, `check_prefer_cudnn_attention`,
 /// `check_cudnn_tensor_shapes`, `can_use_flash_attention`.
 void set_attention_backends(std::int32_t cuda_capability, std::vector<torch_kernel>& kernels);

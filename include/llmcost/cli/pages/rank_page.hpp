@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <llmcost/distributed/training_parallelism.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 // The ranks of a training job: what they hold and the collectives that they issue.

@@ -17,7 +17,7 @@
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/memory/category.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>

@@ -18,7 +18,7 @@
 #include <llmcost/distributed/schedule_communication.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/memory/optimizer_step.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/memory/tape.hpp>

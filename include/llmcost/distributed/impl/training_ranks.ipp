@@ -23,6 +23,7 @@
 #include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/fsdp_units.hpp>
 #include <llmcost/memory/optimizer_step.hpp>

@@ -14,7 +14,7 @@
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/distributed/collective_recorder.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/graph/execution_trace.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/trace/collective.hpp>

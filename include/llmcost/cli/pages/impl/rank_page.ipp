@@ -21,7 +21,7 @@
 #include <llmcost/distributed/pipeline_schedule.hpp>
 #include <llmcost/distributed/schedule_communication.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
-#include <llmcost/distributed/training_ranks.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/memory/replay_observer.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/trace/collective.hpp>

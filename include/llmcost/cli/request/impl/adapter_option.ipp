@@ -190,7 +190,8 @@ LLMCOST_INLINE void resolve_adapter(requested_adapter& requested, const model& m
         notes << "llmcost: warning: --adapter: " << text << "; the other targets are trained\n";
     }
     if (has_no_match && !adapter_config.frozen_parameters.empty())
-        throw_usage("--freeze", "no parameter of this model is named " + quote(adapter_config.frozen_parameters.front()));
+        throw_usage("--freeze",
+                    "no parameter of this model is named " + quote(adapter_config.frozen_parameters.front()));
     if (has_no_match) throw_usage(option_name, "no module of this model is a target of the adapter");
 }
 
