@@ -52,6 +52,7 @@ inline constexpr option_spec torch_device{.name = "--on",
                                           .help =
                                               "device that runs PyTorch: cpu, or cuda with its kernels and its caching "
                                               "allocator (default cpu)"};
+inline constexpr option_spec json{.name = "--json", .help = "print JSON: --format json"};
 inline constexpr option_spec step_seconds{.name = "--step-seconds",
                                           .value = "S",
                                           .type = value_type::text,
@@ -114,7 +115,7 @@ inline constexpr std::array train_options = concatenate(
                  concatenate(device_list_options, std::array{option::compile, option::compile_mode, option::torch_host,
                                                              option::tf32, option::network, option::step_seconds})),
     with_section("Cost", std::array{option::tokens, option::price}),
-    with_section("Output", std::array{option::format, option::plot}), help_option);
+    with_section("Output", std::array{option::format, option::json, option::plot}), help_option);
 
 inline constexpr std::array<command_example, 6> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},

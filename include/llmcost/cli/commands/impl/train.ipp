@@ -68,6 +68,12 @@
 
 namespace llmcost::cli::detail {
 
+/// The format of `--format`, or JSON with `--json`. Throws: `usage` if both are given.
+[[nodiscard]] LLMCOST_INLINE output_format format_of_step(const arguments& args) {
+    if (args.has(option::json) && args.has(option::format)) throw_usage("--json", "cannot be combined with --format");
+    return args.has(option::json) ? output_format::json : static_cast<output_format>(args.choice(option::format));
+}
+
 LLMCOST_INLINE training_plan parse_training_plan(const arguments& args) {
     training_plan plan;
     const int precision = args.choice(option::precision, precision_auto);
@@ -353,7 +359,7 @@ LLMCOST_INLINE command_output run_training_job(const arguments& args, const prog
         job.training.ranks = training_ranks_of(m, job.training.load, job.training.plan, parallel,
                                                read_ranks(args, parallel.world_size()));
     write_rank_traces(args, io, job.training.ranks);
-    const auto format = static_cast<output_format>(args.choice(option::format));
+    const auto format = format_of_step(args);
     return {format == output_format::json   ? job_json(job)
             : format == output_format::text ? job_page(job)
                                             : written(job_table(job), format),
@@ -384,7 +390,7 @@ LLMCOST_INLINE command_output run_training_on_devices(const arguments& args, con
         comparison.assumptions = assumption_line(estimate);
         return device_row{{}, limit, response.needed(), step_values(estimate, epoch_tokens), estimate.problem};
     });
-    return written_devices(comparison, static_cast<output_format>(args.choice(option::format)));
+    return written_devices(comparison, format_of_step(args));
 }
 
 }  // namespace llmcost::cli::detail
@@ -426,7 +432,7 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     detail::write_rank_traces(args, io, response.ranks);
     if (limit.is_set() && !limit.fits(response.needed()) && !response.is_compiled)
         response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
-    command_output out{detail::print(response, static_cast<output_format>(args.choice(option::format))),
+    command_output out{detail::print(response, detail::format_of_step(args)),
                        exit_code_of_fit(limit, response.needed())};
     if (!args.text(option::plot).empty())
         out.file = {std::string(args.text(option::plot)), detail::train_picture(response).document()};
