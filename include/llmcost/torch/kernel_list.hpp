@@ -82,8 +82,9 @@ void set_operations(const tape& pass, std::vector<torch_kernel>& kernels);
 
 /// Names the kernels of fused attention by the backend that PyTorch 2.11 with cuDNN 9.19 selects.
 ///
-/// cuDNN on compute capability 9.0, 10.0 and 10.3, otherwise FlashAttention without a mask, otherwise memory-efficient
-/// attention, which also has float32.
+/// - cuDNN: 16 bits, on compute capability 9.0, 10.0 and 10.3
+/// - otherwise FlashAttention: 16 bits without a mask
+/// - otherwise memory-efficient attention
 ///
 /// Source: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, `priority_order`, `check_prefer_cudnn_attention`,
 /// `check_cudnn_tensor_shapes`, `can_use_flash_attention`.

@@ -29,7 +29,7 @@ struct faster_step {
 /// The changes that save at least one percent of the time per input and fit into the device, the best first.
 ///
 /// They are torch.compile, a fused optimizer, fused attention, autocast in bfloat16, and a vocabulary that is padded to
-/// a multiple of 64. If the host limits the step, also a CUDA graph and a larger batch.
+/// a multiple of 64. If the host limits the step, they also are a CUDA graph and a larger batch.
 [[nodiscard]] std::vector<faster_step> find_faster_steps(const deployment& p, const workload& load,
                                                          const training_plan& plan, const torch_step& step);
 
