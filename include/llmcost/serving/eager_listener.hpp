@@ -21,6 +21,10 @@ class eager_listener final : public module_listener {
 public:
     using module_listener::module_listener;
 
+    void on_fused_kernel_begin(const recorder& r, const fused_kernel& part) override;
+    void on_fused_kernel_end(const recorder&) override {
+        if (fused_depth_ > 0) --fused_depth_;
+    }
     void on_op(const recorder& r, const operation& o) override;
 
 private:
@@ -29,6 +33,8 @@ private:
 
     void add_elementwise_kernel(const operation& o, std::int64_t rows, std::int64_t width, bool shared);
     void add_gemm_kernel(const operation& o);
+
+    int fused_depth_ = 0;  ///< of fused attention, whose operations are not recorded
 };
 
 }  // namespace llmcost::detail

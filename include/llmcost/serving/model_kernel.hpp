@@ -56,6 +56,7 @@ struct execution {
     parallel_config parallel{};
     std::int64_t devices_per_node = default_devices_per_node;  ///< devices connected by links; a network connects nodes
     launch_mode launch = launch_mode::cuda_graph;
+    bool has_fused_attention = false;                 ///< eager: attention is one kernel nevertheless
     weight_parts stored_weight_bytes{};               ///< bytes of a checkpoint's weights; 0: by the types above
     const stored_bytes* stored_parameters = nullptr;  ///< bytes of each of its parameters; null: by the parts
     sglang_options sglang_vision{};                   ///< `vision_layers`, `vision_hidden_size`

@@ -49,6 +49,9 @@ struct training_cost {
 void add_seconds(std::vector<module_training_seconds>& modules, const std::string& module_path, double forward,
                  double backward);
 
+/// The kernels of an optimizer step: one fused elementwise kernel over all tensors, and the optimizer's products.
+[[nodiscard]] std::vector<model_kernel> update_kernels(const optimizer_spec& optimizer, const training_memory& memory);
+
 /// The backward products of a product (m, k) x (k, n).
 ///
 /// Input gradient: (m, n) x (n, k). Weight gradient: (n, m) x (m, k), unless the weight is frozen.

@@ -15,9 +15,11 @@
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/args/training_job_options.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/latency_text.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/torch_options.hpp>
@@ -51,20 +53,14 @@ void validate(const latency_request& request, const deployment& deployment);
 /// The time, memory and power of a forward pass.
 latency_response compute(const latency_request& request, const deployment& deployment);
 
+/// Replaces the values of an estimate that depend on the number of devices and microbatches by those of a job.
+void set_job_estimate(step_estimate& estimate, const deployment& placed, const workload& load,
+                      const latency_training_response& response);
+
 /// The time, memory and power of a training step.
 latency_training_response compute_training(const latency_request& request, const deployment& deployment);
 
 }  // namespace detail
-
-namespace option {
-
-inline constexpr option_spec recompute_layers{.name = "--recompute",
-                                              .value = "TYPE",
-                                              .type = value_type::choice,
-                                              .choices = "none|full",
-                                              .help = "activation checkpointing: none or full (default none)"};
-
-}  // namespace option
 
 inline constexpr std::array latency_options = concatenate(
     with_section(
@@ -77,8 +73,8 @@ inline constexpr std::array latency_options = concatenate(
     with_section("Multimodal inputs", multimodal_options),
     with_section("Training",
                  std::array{option::training, option::optimizer, option::adapter, option::lora, option::qlora,
-                            option::recompute_layers, option::precision, option::implementation}),
-    with_section("Parallelism", parallel_options),
+                            option::recomputation, option::precision, option::implementation}),
+    with_section("Parallelism", parallel_options), with_section("Training on many devices", training_job_options),
     with_section("Hardware and engine",
                  std::array{option::device_list,
                             with_help(option::engine,

@@ -28,6 +28,7 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/parallel_training.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/timed_step.hpp>
@@ -44,6 +45,8 @@ struct latency_request {
     /// of a complete training plan and workload of PyTorch, which `llmcost train` has
     const training_plan* plan = nullptr;
     training_schedule schedule{};  ///< optimizer and activation checkpointing; used by a training step
+    bool has_job = false;  ///< a training step on many devices
+    training_job job{};
     output_format format = output_format::text;
 };
 
@@ -64,6 +67,10 @@ struct latency_training_response {
     double watts = 0;                           ///< mean power per device
     std::optional<torch_step> torch{};          ///< with `--engine torch`
     std::vector<detail::faster_step> faster{};  ///< changes of the program
+    std::optional<parallel_training_cost> parallel{};  ///< of a job on many devices
+    training_job job{};
+    std::vector<std::string> assumptions{};
+    bool has_memory = true;  ///< whether `cost.memory` is that of the job
 };
 
 namespace detail {
@@ -103,6 +110,13 @@ double inputs_of(const deployment& p, const workload& load);
 [[nodiscard]] table latency_table(const timed_step& step);
 
 [[nodiscard]] std::string latency_text(const deployment& p, const latency_response& response);
+
+/// Inputs per second of all devices of a training step.
+[[nodiscard]] double inputs_per_second(const deployment& p, const workload& load,
+                                       const latency_training_response& response);
+
+/// Model FLOPs utilization of a training step.
+[[nodiscard]] double model_flops_utilization(const deployment& p, const latency_training_response& response);
 
 [[nodiscard]] std::string training_json(const deployment& p, const workload& load,
                                         const latency_training_response& response);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <llmcost/cli/pages/device_table.hpp>
+#include <llmcost/cli/pages/training_time.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 // The output of an estimated step time: text lines, JSON members, columns of a device table.
@@ -26,6 +28,8 @@ struct step_estimate {
     double host_seconds = 0;             ///< to launch its kernels
     bool is_torch = false;               ///< PyTorch instead of fused kernels
     bool is_compiled = false;            ///< PyTorch with `torch.compile`
+    std::optional<training_time> job{};  ///< of a training job on many devices
+    std::string optimizer{};             ///< of a job: its name
     std::int64_t num_devices = 1;
     std::string inputs_name{};   ///< `tokens`
     std::string device_title{};  ///< printable

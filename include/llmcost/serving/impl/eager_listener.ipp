@@ -19,12 +19,24 @@
 
 namespace llmcost::detail {
 
+LLMCOST_INLINE void eager_listener::on_fused_kernel_begin(const recorder& r, const fused_kernel& part) {
+    if (fused_depth_ > 0) ++fused_depth_;
+    if (fused_depth_ > 0 || !execution_.has_fused_attention || part.kind != fused_kernel_kind::attention ||
+        !part.is_causal)
+        return;
+    fused_depth_ = 1;
+    num_runs_ = as_size(r.multiplier());
+    emit(path_, "context_attention",
+         {part.batch, part.num_queries, part.heads, part.kv_heads, part.head_dim, part.window, part.past_length},
+         execution_.prefill_attention_type, execution_.kv_cache_type->name);
+}
+
 LLMCOST_INLINE void eager_listener::on_op(const recorder& r, const operation& o) {
     last_elements_ = static_cast<std::int64_t>(o.output.numel);
     num_runs_ = as_size(r.multiplier());
     const bool shared = reads_only_parameters(o);
     mark(o, shared);
-    if (o.kind == op::constant || o.output.numel == 0) return;
+    if (o.kind == op::constant || o.output.numel == 0 || fused_depth_ > 0) return;
     const op_cost& price = op_cost_of(o.kind);
     const std::int64_t width = o.output.rank > 0 ? o.output.dim(-1) : 1, rows = last_elements_ / width;
     if (price.torch_flops != 0 && o.work > count(0) && !is_depthwise(o))

@@ -39,9 +39,8 @@ LLMCOST_INLINE double training_cost::model_flops_utilisation(const device& d,
     return peak > 0 && total.seconds > 0 ? flops / (peak * total.seconds) : 0;
 }
 
-/// The kernels of an optimizer step: one fused elementwise kernel over all tensors, and the optimizer's products.
-[[nodiscard]] LLMCOST_INLINE std::vector<model_kernel> update_kernels(const optimizer_spec& optimizer,
-                                                                      const training_memory& memory) {
+LLMCOST_INLINE std::vector<model_kernel> update_kernels(const optimizer_spec& optimizer,
+                                                        const training_memory& memory) {
     constexpr std::int64_t width = 1024, bytes_of_float = 4;
     std::vector<model_kernel> out;
     const auto device_share = [&](double n) { return static_cast<std::int64_t>(memory.share * n); };

@@ -23,6 +23,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/args/training_job_options.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/faster_step.hpp>
@@ -54,6 +55,7 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/parallel_training.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/step.hpp>
@@ -68,7 +70,7 @@ LLMCOST_INLINE latency_request parse_latency_request(const arguments& args) {
     latency_request request;
     request.is_training = args.has(option::training);
     request.format = static_cast<output_format>(args.choice(option::format));
-    for (const option_spec& o : {option::recompute_layers, option::optimizer})
+    for (const option_spec& o : concatenate(std::array{option::recomputation, option::optimizer}, training_job_options))
         if (!request.is_training && args.has(o)) throw_usage(o.name, "requires --training");
     request.work = parse_workload(args);
     workload& load = request.work.base_workload;
@@ -78,13 +80,20 @@ LLMCOST_INLINE latency_request parse_latency_request(const arguments& args) {
         throw_usage("--logits", "a training step computes the logits of all positions; expected all");
     if (!request.is_training) return request;
     read_optimizer(args.text(option::optimizer, "adamw"), request.schedule);
-    if (args.choice(option::recompute_layers) == 1) request.schedule.recompute = recompute_mode::full;
+    request.has_job = has_training_job(args);
+    if (request.has_job) request.job = read_training_job(args, load.batch);
+    read_recomputation(args.text(option::recomputation), request.schedule, request.job);
     return request;
 }
 
 LLMCOST_INLINE void complete_latency_workload(latency_request& request, const arguments& args,
                                               const deployment& deployment) {
     workload& load = request.work.base_workload;
+    if (request.is_training && !request.has_job && args.number(option::dp, 1) > 1 &&
+        deployment.model.config.moe.num_experts > 1) {  // each data-parallel rank has all experts
+        request.has_job = true;
+        request.job = read_training_job(args, load.batch);
+    }
     complete_workload(deployment.model, args, load);
     require_supported_workload(deployment.model, args, request.work);
     if (request.is_training && !args.has(option::sequence)) {
@@ -103,7 +112,8 @@ LLMCOST_INLINE void complete_latency_workload(latency_request& request, const ar
 LLMCOST_INLINE void validate(const latency_request& request, const deployment& deployment) {
     if (deployment.is_torch) {
         const parallel_config& parallel = deployment.execution.parallel;
-        if (parallel.tensor_parallel_size > 1 || parallel.expert_parallel_size > 1 ||
+        if (request.job.parallel.pipeline > 1 || request.job.parallel.context > 1 || request.job.parallel.expert > 1 ||
+            parallel.tensor_parallel_size > 1 || parallel.expert_parallel_size > 1 ||
             (!request.is_training && parallel.data_parallel_size > 1))
             throw_usage("--engine", request.is_training ? "torch supports data parallelism only; expected --tp 1 --ep 1"
                                                         : "torch runs a step on one device; expected --tp 1 --dp 1");
@@ -111,11 +121,15 @@ LLMCOST_INLINE void validate(const latency_request& request, const deployment& d
             throw_usage("--ragged", "not supported with --engine torch, which pads sequences");
         return;
     }
+    if (request.has_job)
+        if (const std::string problem =
+                parallelism_error(request.job.parallel, deployment.model.config.num_hidden_layers,
+                                  deployment.model.config.moe.num_experts);
+            !problem.empty())
+            throw_usage("--training", problem);
     if (!request.is_training || deployment.adapter_policy_of_model == nullptr) return;
     if (!deployment.adapter_policy_of_model->adapter_config().is_plain_lora())
         throw_usage("--adapter", "only plain LoRA is supported in a training step; for memory, use llmcost train");
-    if (deployment.execution.parallel.tensor_parallel_size > 1)
-        throw_usage("--adapter", "not supported with tensor parallelism in a training step; expected --tp 1");
 }
 
 LLMCOST_INLINE void set_training_watts(latency_training_response& response, const device& device) {
@@ -124,6 +138,47 @@ LLMCOST_INLINE void set_training_watts(latency_training_response& response, cons
     all += response.cost.reduction;
     all += response.cost.optimizer;
     response.watts = watts_of(device, all, response.cost.total.seconds);
+}
+
+/// Whether the memory of a job is that of one device with all layers: no sharded states, stages or sequences.
+[[nodiscard]] LLMCOST_INLINE bool has_memory_of_one_device(const training_job& job) {
+    return job.parallel.pipeline == 1 && job.parallel.context == 1 && job.sharding == sharding_strategy::ddp &&
+           !job.parallel.has_sequence_parallel;
+}
+
+/// The time of a job on many devices.
+LLMCOST_INLINE void set_parallel_training(latency_training_response& response, const latency_request& request,
+                                          const deployment& deployment) {
+    const workload& load = request.work.base_workload;
+    execution execution_of_job = deployment.execution;
+    execution_of_job.has_fused_attention = request.job.attention != nullptr;
+    const parallel_training_cost parallel = time_parallel_training(
+        deployment.model, load, execution_of_job, *deployment.device, *deployment.kernels, response.plan, request.job);
+    training_cost& cost = response.cost;
+    cost.forward = parallel.forward;
+    cost.backward = parallel.backward;
+    cost.backward += parallel.recomputed;
+    cost.recomputed = parallel.recomputed;
+    cost.optimizer.seconds = parallel.optimizer_seconds;
+    cost.freezes = deployment.model.policy != nullptr;
+    cost.total = parallel.total;
+    for (const training_communication& c : parallel.communication)
+        if (c.axis == mesh_axis::data) cost.reduction.seconds = c.exposed_seconds;
+    response.has_memory = has_memory_of_one_device(request.job);
+    if (response.has_memory) {
+        execution shard = deployment.execution;
+        shard.parallel = {.tensor_parallel_size = request.job.parallel.tensor,
+                          .expert_tensor_parallel_size = request.job.parallel.expert_tensor,
+                          .expert_parallel_size = request.job.parallel.expert};
+        cost.memory = training_memory_per_device(deployment.model, load, shard, response.plan);
+        for (const model_kernel& k : update_kernels(*response.plan.schedule.optimizer, cost.memory))
+            cost.optimizer.bytes +=
+                cost_of(*deployment.device, match_kernels({k}, shard, *deployment.kernels).front()).bytes;
+    }
+    set_training_watts(response, *deployment.device);
+    response.assumptions = assumptions_of(request.job, response.plan, execution_of_job);
+    response.parallel = parallel;
+    response.job = request.job;
 }
 
 LLMCOST_INLINE latency_training_response compute_training(const latency_request& request,
@@ -140,6 +195,10 @@ LLMCOST_INLINE latency_training_response compute_training(const latency_request&
         set_training_watts(response, *deployment.device);
         if (request.plan == nullptr && !deployment.is_compiled)
             response.faster = find_faster_steps(deployment, request.work.base_workload, plan, *response.torch);
+        return response;
+    }
+    if (request.has_job) {
+        set_parallel_training(response, request, deployment);
         return response;
     }
     response.cost = training_of(deployment.model, request.work.base_workload, deployment.execution, *deployment.device,
@@ -219,6 +278,16 @@ LLMCOST_INLINE step_estimate step_estimate_of(const deployment& placed, const wo
     return out;
 }
 
+/// Replaces the values that depend on the number of devices and microbatches by those of a job.
+LLMCOST_INLINE void set_job_estimate(step_estimate& estimate, const deployment& placed, const workload& load,
+                                     const latency_training_response& response) {
+    const auto devices = static_cast<double>(response.job.parallel.world_size());
+    estimate.num_devices = response.job.parallel.world_size();
+    estimate.inputs_per_second = inputs_per_second(placed, load, response);
+    estimate.watts = placed.device->thermal_design_watts > 0 ? response.watts * devices : 0;
+    estimate.price_per_hour = placed.price_per_hour * devices;
+}
+
 /// One step on several devices.
 LLMCOST_INLINE command_output run_latency_on_devices(const arguments& args, const program& io,
                                                      std::vector<std::string> devices) {
@@ -235,10 +304,12 @@ LLMCOST_INLINE command_output run_latency_on_devices(const arguments& args, cons
             const latency_training_response response = compute_training(request, placed);
             comparison.title =
                 "training step of " + input_label(placed.model, load) + group_text(placed.execution.parallel) + '\n';
+            step_estimate estimate = step_estimate_of(placed, load, response.cost.total, response.watts);
+            if (response.parallel) set_job_estimate(estimate, placed, load, response);
             return device_row{{},
-                              memory_limit_of(placed),
+                              response.has_memory ? memory_limit_of(placed) : memory_limit{},
                               count(response.cost.memory.peak.total),
-                              step_values(step_estimate_of(placed, load, response.cost.total, response.watts))};
+                              step_values(estimate)};
         }
         const latency_response response = compute(request, placed);
         comparison.title = response.step_description + '\n';
@@ -266,6 +337,7 @@ LLMCOST_INLINE command_output run_latency(const arguments& args, const program& 
     if (request.is_training) {
         const latency_training_response response = detail::compute_training(request, deployment);
         print_warnings(deployment, request.work.base_workload.sequence, io);
+        if (!response.has_memory) return {detail::print(request, response, deployment)};
         return {detail::print(request, response, deployment),
                 exit_code_of_fit(memory_limit_of(deployment), count(response.cost.memory.peak.total))};
     }

@@ -30,6 +30,7 @@
 #include <llmcost/cli/commands/torch_latency.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
+#include <llmcost/cli/pages/training_time.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/request.hpp>
@@ -318,6 +319,44 @@ LLMCOST_INLINE double inputs_of(const deployment& p, const workload& load) {
            static_cast<double>(p.execution.parallel.data_parallel_size);
 }
 
+/// Devices of a training step.
+[[nodiscard]] LLMCOST_INLINE std::int64_t devices_of(const deployment& p, const latency_training_response& response) {
+    return response.parallel ? response.job.parallel.world_size() : p.execution.parallel.world_size();
+}
+
+/// Peak FLOP/s of the products of a training step.
+[[nodiscard]] LLMCOST_INLINE double product_peak(const deployment& p) {
+    return p.device->*p.execution.linear_type->unit * 1e12;
+}
+
+LLMCOST_INLINE double inputs_per_second(const deployment& p, const workload& load,
+                                        const latency_training_response& response) {
+    const double seconds = response.cost.total.seconds;
+    if (!response.parallel) return inputs_of(p, load) / seconds;
+    const training_parallelism& parallel = response.job.parallel;
+    return static_cast<double>(count_inputs(p.model, load)) *
+           static_cast<double>(parallel.num_replicas() * parallel.microbatches) / seconds;
+}
+
+LLMCOST_INLINE double model_flops_utilization(const deployment& p, const latency_training_response& response) {
+    return response.parallel ? response.parallel->model_flops_utilization(product_peak(p))
+                             : response.cost.model_flops_utilisation(*p.device, *p.execution.linear_type);
+}
+
+/// The parallel sizes above 1 of a training job, e.g. ` (tp 8, pp 4, dp 2)`.
+[[nodiscard]] LLMCOST_INLINE std::string job_label(const training_parallelism& parallel) {
+    std::string out;
+    for (const auto& [name, size] : {std::pair{"tp", parallel.tensor},
+                                     {"cp", parallel.context},
+                                     {"pp", parallel.pipeline},
+                                     {"dp", parallel.data},
+                                     {"dp-replicate", parallel.data_replicate},
+                                     {"ep", parallel.expert},
+                                     {"etp", parallel.expert_tensor}})
+        if (size > 1) out += (out.empty() ? "" : ", ") + std::string(name) + ' ' + std::to_string(size);
+    return out.empty() ? out : " (" + out + ')';
+}
+
 LLMCOST_INLINE std::string training_json(const deployment& p, const workload& load,
                                          const latency_training_response& response) {
     const training_cost& t = response.cost;
@@ -335,20 +374,25 @@ LLMCOST_INLINE std::string training_json(const deployment& p, const workload& lo
     }
     json.member("optimizer_name", response.plan.schedule.optimizer->name);
     const input_unit unit = unit_of(p.model, load);
-    json.member("model_flops_utilisation", t.model_flops_utilisation(*p.device, *p.execution.linear_type));
-    json.member(std::string(inputs_name(p.model, load)) + "_per_second", inputs_of(p, load) / t.total.seconds)
+    json.member("model_flops_utilisation", model_flops_utilization(p, response));
+    json.member(std::string(inputs_name(p.model, load)) + "_per_second", inputs_per_second(p, load, response))
         .member("watts_per_device", watts);
-    json.member("joules_of_all_devices",
-                watts * t.total.seconds * static_cast<double>(p.execution.parallel.world_size()));
+    json.member("joules_of_all_devices", watts * t.total.seconds * static_cast<double>(devices_of(p, response)));
     write_model(json, p);
-    json.member("device", p.device->names[0]).member("devices", p.execution.parallel.world_size());
+    json.member("device", p.device->names[0]).member("devices", devices_of(p, response));
     json.member("dtype", p.execution.linear_type->name)
         .member("groups", p.execution.parallel.data_parallel_size)
         .member("batch", load.batch);
     if (unit == input_unit::token) json.member("sequence", load.sequence);
-    json.member("state_bytes_per_device", count(t.memory.states))
-        .member("saved_bytes_per_device", count(t.memory.saved));
-    write_memory(json, p, count(t.memory.peak.total));
+    if (response.has_memory) {
+        json.member("state_bytes_per_device", count(t.memory.states))
+            .member("saved_bytes_per_device", count(t.memory.saved));
+        write_memory(json, p, count(t.memory.peak.total));
+    }
+    if (response.parallel) {
+        write_parallelism(json, response.job.parallel);
+        write_training_time(json, {*response.parallel, product_peak(p), response.assumptions});
+    }
     if (response.torch) {
         write_torch_step(json, *response.torch);
         write_faster_steps(json, response.faster);
@@ -382,35 +426,66 @@ LLMCOST_INLINE table training_phase_table(const latency_training_response& respo
                                      {"optimizer", &cost.optimizer}})
         t.rows.push_back(
             {std::string(name), exact_number(part->seconds), exact_number(part->flops), exact_number(part->bytes)});
+    if (response.parallel) {
+        for (const training_communication& c : response.parallel->communication)
+            t.rows.push_back({std::string(name_of(c.axis)) + " exposed", exact_number(c.exposed_seconds), "",
+                              exact_number(c.bytes_sent)});
+        t.rows.push_back({"bubble", exact_number(response.parallel->bubble_seconds), "", ""});
+        t.rows.push_back({"launches", exact_number(response.parallel->host_seconds), "", ""});
+    }
     t.rows.push_back({"total", exact_number(cost.total.seconds), "", ""});
     return t;
+}
+
+/// `meta-llama/Llama-3.1-70B, 64 x H100 SXM (tp 8, pp 4, dp 2), weights bfloat16`.
+[[nodiscard]] LLMCOST_INLINE std::string job_title(const deployment& p, const latency_training_response& response) {
+    const std::int64_t devices = devices_of(p, response);
+    return printable(p.name_of_model.name) + ", " + (devices > 1 ? std::to_string(devices) + " x " : std::string()) +
+           printable(p.device->title) + job_label(response.job.parallel) +
+           (p.adapter_label.empty() ? std::string() : ", " + p.adapter_label) + ", weights " +
+           std::string(p.execution.linear_type->name);
+}
+
+/// `4 microbatches of 1 x 8,192 tokens on each of 2 data-parallel ranks`.
+[[nodiscard]] LLMCOST_INLINE std::string microbatch_label(const deployment& p, const workload& load,
+                                                          const training_parallelism& parallel) {
+    std::string out = input_label(p.model, load);
+    if (parallel.microbatches > 1) out = std::to_string(parallel.microbatches) + " microbatches of " + out;
+    return parallel.num_replicas() == 1
+               ? out
+               : out + " on each of " + std::to_string(parallel.num_replicas()) + " data-parallel ranks";
 }
 
 LLMCOST_INLINE std::string training_text(const deployment& p, const workload& load,
                                          const latency_training_response& response) {
     const training_cost& t = response.cost;
-    std::string out = deployment_title(p) + "\ntraining step of " + input_label(p.model, load) +
-                      group_text(p.execution.parallel) + ": " + duration(t.total.seconds) + "  (interval " +
-                      duration(t.total.lower) + " to " + duration(t.total.upper) + ", " +
-                      std::string(name_of(t.total.bound)) + "-bound)\n\n" +
-                      training_phase_lines(t, *response.plan.schedule.optimizer);
+    std::string out =
+        (response.parallel ? job_title(p, response) : deployment_title(p)) + "\ntraining step of " +
+        (response.parallel ? microbatch_label(p, load, response.job.parallel)
+                           : input_label(p.model, load) + group_text(p.execution.parallel)) +
+        ": " + duration(t.total.seconds) + "  (interval " + duration(t.total.lower) + " to " + duration(t.total.upper) +
+        ", " + std::string(name_of(t.total.bound)) + "-bound)\n\n" +
+        (response.parallel ? training_time_lines(*response.parallel, response.plan.schedule.optimizer->name)
+                           : training_phase_lines(t, *response.plan.schedule.optimizer));
     const std::string inputs(inputs_name(p.model, load));
-    out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.device, *p.execution.linear_type),
-                     inputs_of(p, load) / t.total.seconds) +
+    out += formatted("  MFU %.1f %%, %.0f ", 100 * model_flops_utilization(p, response),
+                     inputs_per_second(p, load, response)) +
            inputs + "/s";
     if (p.device->thermal_design_watts > 0)
-        out += formatted(p.execution.parallel.world_size() > 1 ? ", about %.0f W per device" : ", about %.0f W",
-                         response.watts);
+        out += formatted(devices_of(p, response) > 1 ? ", about %.0f W per device" : ", about %.0f W", response.watts);
     if (p.price_per_hour > 0)
-        out += formatted("; price %.3g per million ", 1e6 / inputs_of(p, load) * t.total.seconds / 3600 *
+        out += formatted("; price %.3g per million ", 1e6 / inputs_per_second(p, load, response) / 3600 *
                                                           p.price_per_hour *
-                                                          static_cast<double>(p.execution.parallel.world_size())) +
+                                                          static_cast<double>(devices_of(p, response))) +
                inputs;
+    if (response.parallel) out += per_device_line(*response.parallel, product_peak(p));
+    if (!response.has_memory) return out + "\n" + assumption_lines(response.assumptions) + measurement_note(p);
     out += "\n  memory " + in_bytes(count(t.memory.states)) + " weights, gradients and optimizer state, " +
            in_bytes(count(t.memory.saved)) + " saved for backward\n\n";
     out += response.torch ? torch_operator_table(*response.torch) + '\n' + faster_step_lines(response.faster) +
                                 torch_method_line(*response.torch)
-                          : faster_step_lines(response.faster) + measurement_note(p) + tf32_note(p);
+                          : faster_step_lines(response.faster) + assumption_lines(response.assumptions) +
+                                measurement_note(p) + tf32_note(p);
     return out + memory_fit_text(memory_limit_of(p), count(t.memory.peak.total));
 }
 

@@ -4,6 +4,8 @@
 
 #include <llmcost/cli/commands/step_estimate.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <sstream>
 #include <string>
@@ -19,7 +21,10 @@
 #include <llmcost/cli/args/engine_memory_options.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/parallelism_options.hpp>
+#include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
@@ -116,7 +121,7 @@ step_estimate estimate_step(const arguments& args, const program& io, Configure 
         out.device_title = printable(placed.device->title);
         out.type_note = placed.dtype_warning;
         out.price_per_hour = placed.price_per_hour * static_cast<double>(out.num_devices);
-        measure(placed, out);
+        measure(placed, parsed, out);
         if (placed.device->thermal_design_watts <= 0) out.watts = 0;
     } catch (const error& e) {
         if (e.code() != errc::usage && e.code() != errc::unsupported) throw;
@@ -148,7 +153,7 @@ LLMCOST_INLINE step_estimate estimate_inference_step(const arguments& args, cons
             line.add(option::quantization, std::string(args.text(option::quantization)));
         if (tensor_parallel_size > 1) line.add(option::tp, std::to_string(tensor_parallel_size));
     };
-    return estimate_step(args, io, configure, [&](const deployment& placed, step_estimate& out) {
+    return estimate_step(args, io, configure, [&](const deployment& placed, const arguments&, step_estimate& out) {
         latency_request request;
         request.work.base_workload = sizes_only(load);
         request.work.base_workload.head = logits::last;
@@ -177,12 +182,68 @@ LLMCOST_INLINE std::string omissions_of(const training_plan& plan) {
     return out;
 }
 
+/// Whether `llmcost train` describes a job whose time is that of `time_parallel_training`.
+[[nodiscard]] LLMCOST_INLINE bool is_divided_job(const arguments& args) {
+    for (const option_spec& o : {option::training_tp, option::training_pp, option::training_cp, option::training_ep,
+                                 option::training_etp, option::microbatches})
+        if (args.number(o, 1) > 1) return true;
+    return false;
+}
+
+/// Adds the options of a job to the command line of `llmcost latency`.
+LLMCOST_INLINE void add_job(latency_command_line& line, const arguments& args, std::int64_t data_parallel_size) {
+    const auto add_option = [&](const option_spec& o) {
+        if (!args.has(o)) return;
+        o.type == value_type::none ? line.add(o) : line.add(o, std::string(args.text(o)));
+    };
+    for (const option_spec& o : training_job_options) add_option(o);
+    add_option(option::tp);
+    add_option(option::ep);
+    if (data_parallel_size > 1) line.add(option::dp, std::to_string(data_parallel_size));
+    if (!args.has(option::microbatches) && args.has(option::accumulation)) {
+        line.add(option::microbatches, std::string(args.text(option::accumulation)));
+    }
+    if (std::string modules(args.text(option::recompute_modules)); !modules.empty()) {
+        std::ranges::replace(modules, ',', '+');
+        line.add(option::recomputation, "selective:" + modules);
+    } else if (args.has(option::recompute)) {
+        line.add(option::recomputation, std::string(args.text(option::recompute)));
+    }
+}
+
+/// The estimate of a job on many devices.
+LLMCOST_INLINE void set_training_job(step_estimate& out, const arguments& args, const deployment& placed,
+                                     latency_request request) {
+    complete_latency_workload(request, args, placed);
+    validate(request, placed);
+    const workload& load = request.work.base_workload;
+    const latency_training_response response = compute_training(request, placed);
+    out.seconds = response.cost.total.seconds;
+    out.lower = response.cost.total.lower;
+    out.upper = response.cost.total.upper;
+    out.inputs_name = inputs_name(placed.model, load);
+    set_job_estimate(out, placed, load, response);
+    out.model_flops_utilization = model_flops_utilization(placed, response);
+    const double peak = placed.device->*placed.execution.linear_type->unit * 1e12;
+    out.job = training_time{*response.parallel, peak, response.assumptions};
+    out.optimizer = std::string(response.plan.schedule.optimizer->name);
+}
+
 LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const program& io, const workload& load,
                                                     const training_plan& plan, dtype products) {
     const training_schedule& schedule = plan.schedule;
-    const bool is_torch = products != dtype::float8_e4m3fn;
+    const bool is_job = is_divided_job(args), is_torch = !is_job && products != dtype::float8_e4m3fn;
     const auto configure = [&](latency_command_line& line) {
         line.add(option::linear_dtype, operand_name_of(products));
+        if (is_job) {
+            line.add(option::training);
+            line.add(option::batch, std::to_string(load.batch));
+            line.add(option::sequence, std::to_string(load.sequence));
+            add_job(line, args, schedule.data_parallel_size);
+            if (const std::string text = adapter_text(args); text != "none")
+                line.add(option::adapter, text.starts_with("qlora") ? text.substr(1) : text);
+            return;
+        }
         if (schedule.data_parallel_size > 1) line.add(option::dp, std::to_string(schedule.data_parallel_size));
         if (is_torch) {
             line.add(option::engine, std::string(torch_engine_name));
@@ -196,36 +257,41 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
         if (const std::string text = adapter_text(args); text != "none")  // QLoRA multiplies unpacked weights
             line.add(option::adapter, text.starts_with("qlora") ? text.substr(1) : text);
     };
-    return estimate_step(args, io, configure, [&](const deployment& placed, step_estimate& out) {
-        latency_request request;
-        request.is_training = true;
-        request.schedule = schedule;
-        request.work.base_workload = is_torch ? on_device(load, schedule, *placed.device) : sizes_only(load);
-        if (is_torch) request.plan = &plan;
-        validate(request, placed);
-        const latency_training_response response = compute_training(request, placed);
-        const training_cost& cost = response.cost;
-        const double passes = cost.forward.seconds + cost.backward.seconds;
-        const double all = passes + cost.reduction.seconds + cost.optimizer.seconds;
-        const auto accumulation = static_cast<double>(schedule.gradient_accumulation_steps);
-        // only the passes are repeated; the kernels of PyTorch are those of all passes
-        const double factor = is_torch ? 1 : 1 + (accumulation - 1) * passes / all;
-        out.seconds = cost.total.seconds * factor;
-        out.lower = cost.total.lower * factor;
-        out.upper = cost.total.upper * factor;
-        out.inputs_per_second = inputs_of(placed, load) * accumulation / out.seconds;
-        out.inputs_name = inputs_name(placed.model, load);
-        out.watts = response.watts * static_cast<double>(out.num_devices);
-        out.model_flops_utilization =
-            cost.model_flops_utilisation(*placed.device, *placed.execution.linear_type) * accumulation / factor;
-        out.omissions = omissions_of(plan);
-        out.is_torch = is_torch;
-        out.is_compiled = placed.is_compiled;
-        if (response.torch) {
-            out.device_seconds = response.torch->device_seconds;
-            out.host_seconds = response.torch->host_seconds;
-        }
-    });
+    return estimate_step(
+        args, io, configure, [&](const deployment& placed, const arguments& parsed, step_estimate& out) {
+            if (is_job) {
+                set_training_job(out, parsed, placed, parse_latency_request(parsed));
+                return;
+            }
+            latency_request request;
+            request.is_training = true;
+            request.schedule = schedule;
+            request.work.base_workload = is_torch ? on_device(load, schedule, *placed.device) : sizes_only(load);
+            if (is_torch) request.plan = &plan;
+            validate(request, placed);
+            const latency_training_response response = compute_training(request, placed);
+            const training_cost& cost = response.cost;
+            const double passes = cost.forward.seconds + cost.backward.seconds;
+            const double all = passes + cost.reduction.seconds + cost.optimizer.seconds;
+            const auto accumulation = static_cast<double>(schedule.gradient_accumulation_steps);
+            // only the passes are repeated; the kernels of PyTorch are those of all passes
+            const double factor = is_torch ? 1 : 1 + (accumulation - 1) * passes / all;
+            out.seconds = cost.total.seconds * factor;
+            out.lower = cost.total.lower * factor;
+            out.upper = cost.total.upper * factor;
+            out.inputs_per_second = inputs_of(placed, load) * accumulation / out.seconds;
+            out.inputs_name = inputs_name(placed.model, load);
+            out.watts = response.watts * static_cast<double>(out.num_devices);
+            out.model_flops_utilization =
+                cost.model_flops_utilisation(*placed.device, *placed.execution.linear_type) * accumulation / factor;
+            out.omissions = omissions_of(plan);
+            out.is_torch = is_torch;
+            out.is_compiled = placed.is_compiled;
+            if (response.torch) {
+                out.device_seconds = response.torch->device_seconds;
+                out.host_seconds = response.torch->host_seconds;
+            }
+        });
 }
 
 }  // namespace llmcost::cli::detail

@@ -416,8 +416,12 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     if (const training_parallelism parallel = detail::read_training_parallelism(args);
         detail::divides_model(parallel)) {
         const int precision = detail::precision_of(args, read.subject);
-        return detail::run_training_job(args, io, parallel,
-                                        {read, load, plan, precision, adapter.label, limit, {}, {}});
+        detail::training_response response{read, load, plan, precision, adapter.label, limit, {}, {}};
+        if (args.has(option::device))
+            response.estimate =
+                detail::estimate_training_step(args, io, load, plan, detail::precisions[precision].products);
+        response.epoch_tokens = epoch_tokens;
+        return detail::run_training_job(args, io, parallel, std::move(response));
     }
     detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
     if (args.has(option::device))

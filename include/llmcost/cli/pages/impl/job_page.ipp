@@ -16,6 +16,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/pages/rank_page.hpp>
+#include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/pages/train_page.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/distributed/pipeline_memory.hpp>
@@ -92,6 +93,7 @@ LLMCOST_INLINE std::string job_page(const job_response& job) {
         out += ", of which " + in_bytes(count(largest.workspace_bytes)) + " are workspaces of libraries";
     out += '\n';
     if (!t.ranks.empty()) out += rank_lines(t.ranks);
+    if (t.estimate) out += estimate_lines(*t.estimate, t.epoch_tokens);
     return out + memory_fit_text(t.limit, job.needed(),
                                  training_assumptions(t.read.subject, t.load, t.plan, t.precision, t.adapter_label));
 }
@@ -141,6 +143,7 @@ LLMCOST_INLINE std::string job_json(const job_response& job) {
     if (!t.ranks.empty()) write_ranks(json, t.ranks);
     write_schedule(json, p);
     write_memory_fit(json, t.limit, job.needed());
+    if (t.estimate) write_estimate(json, *t.estimate, t.epoch_tokens);
     json.end_object();
     return json.text() + "\n";
 }

@@ -36,12 +36,19 @@ LLMCOST_INLINE std::string estimate_lines(const step_estimate& estimate, std::in
     } else if (estimate.price_per_hour > 0) {
         out += formatted("Price: %.3g per million ", estimate.price_per_million_inputs()) + estimate.inputs_name + '\n';
     }
+    if (estimate.job) {
+        out += training_time_lines(estimate.job->cost, estimate.optimizer);
+        out += per_device_line(estimate.job->cost, estimate.job->peak).substr(1) + '\n';
+        for (const std::string& line : estimate.job->assumptions) out += "Assumed: " + line + '\n';
+    }
     return out + assumption_line(estimate);
 }
 
 LLMCOST_INLINE std::string assumption_line(const step_estimate& estimate) {
     std::string out = "Time: as in llmcost latency --training, ";
-    if (!estimate.is_torch)
+    if (estimate.job)
+        out += "fused kernels at sustained clocks";
+    else if (!estimate.is_torch)
         out += "fused kernels in a CUDA graph";
     else if (estimate.device_seconds > 0)
         out +=
@@ -76,6 +83,7 @@ LLMCOST_INLINE void write_estimate(json_writer& json, const step_estimate& estim
     member("epoch_hours", hours);
     member("epoch_kwh", estimate.watts / 1000 * hours);
     member("epoch_price", estimate.price_per_hour * hours);
+    if (estimate.job) write_training_time(json, *estimate.job);
     json.key("problem");
     estimate.problem.empty() ? json.null() : json.value(estimate.problem);
     json.end_object();

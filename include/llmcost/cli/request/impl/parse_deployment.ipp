@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -92,6 +93,18 @@ LLMCOST_INLINE parallel_config parse_parallelism(const arguments& args, const mo
     const bool has_experts = m.config.moe.num_experts > 1;
     for (const option_spec& o : {option::experts_dtype, option::routing})
         if (args.has(o) && !has_experts) throw_usage(o.name, "not supported: this model has no routed experts");
+    if (args.accepts(option::training) && args.has(option::training)) {
+        // experts of a training job have a mesh of their own (`training_parallelism`); data parallelism copies them
+        const parallel_config of_attention{
+            .tensor_parallel_size = args.number(option::tp, 1),
+            .data_parallel_size = args.number(option::dp, 1) * args.number(option::training_replicas, 1)};
+        model without_experts = m;
+        without_experts.config.moe.num_experts = 0;
+        require_valid_parallelism(without_experts, of_attention);
+        if (args.number(option::ep, 1) > 1 && !has_experts)
+            throw_usage("--ep", "not supported: this model has no routed experts");
+        return of_attention;
+    }
     const parallel_config s =
         make_parallel_config(m, args.number(option::tp, 1), args.number(option::dp, 1), args.number(option::ep, 1));
     if (s.expert_parallel_size > 1 && !has_experts)
@@ -189,7 +202,10 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     }
     detail::set_vision_sizes(read.found.document, p.execution.sglang_vision);
     p.execution.routing_distribution = distribution;
-    require_network(option::network.name, parallel, p.execution.devices_per_node, *p.device);
+    parallel_config all_devices = parallel;
+    if (args.accepts(option::training) && args.has(option::training))
+        all_devices.data_parallel_size *= args.number(option::training_cp, 1) * args.number(option::training_pp, 1);
+    require_network(option::network.name, all_devices, p.execution.devices_per_node, *p.device);
     if (!adapter.none()) apply_adapter(p, adapter, args, io);
     p.price_per_hour = args.real(option::price, p.device->price_per_hour, 0, 1e9);
     p.grams_per_kwh = args.real(option::carbon, 0, 0, 1e6);

@@ -1,0 +1,992 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/serving/parallel_training.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/config_error.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/distributed/pipeline_schedule.hpp>
+#include <llmcost/distributed/schedule_simulation.hpp>
+#include <llmcost/latency/operand_types.hpp>
+#include <llmcost/latency/operator_types.hpp>
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_parameters.hpp>
+#include <llmcost/memory/schedule.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/serving/kernels.hpp>
+#include <llmcost/serving/memory.hpp>
+#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/stage_links.hpp>
+#include <llmcost/serving/step.hpp>
+#include <llmcost/serving/training.hpp>
+#include <llmcost/text/error.hpp>
+#include <llmcost/trace/collective.hpp>
+
+namespace llmcost::detail {
+
+/// The cost of layers, or of what is outside of them, for one microbatch on one rank.
+struct training_pass {
+    step_cost forward{}, backward{}, recomputed{};
+
+    [[nodiscard]] double seconds() const noexcept { return forward.seconds + backward.seconds + recomputed.seconds; }
+    [[nodiscard]] double launches() const noexcept {
+        return forward.launches + backward.launches + recomputed.launches;
+    }
+    training_pass& add(const training_pass& pass, double times) noexcept {
+        forward.add(pass.forward, times);
+        backward.add(pass.backward, times);
+        recomputed.add(pass.recomputed, times);
+        return *this;
+    }
+};
+
+/// A microbatch on the ranks of one pipeline, if one rank had all layers.
+struct training_passes {
+    training_pass layers{}, before{}, after{};  ///< layers; embedding; final norm, head and loss
+    double tensor_messages = 0;                 ///< all-reduces of tensor parallelism in the forward pass of the layers
+    double tensor_message_elements = 0;         ///< of one of them
+    double expert_layers = 0;                   ///< layers with routed experts
+    double attention_layers = 0;
+    double attention_forward_seconds = 0, attention_backward_seconds = 0;  ///< of all layers
+};
+
+/// Whether a kernel is repeated in backward by selective recomputation of `modules`.
+///
+/// core_attn: attention without its projections. layernorm: norms. operators: every second product, and everything that
+/// is neither product nor attention. Any other name: a part of the module path.
+/// Source: Megatron-LM, `--recompute-modules`; torchtitan, distributed/activation_checkpoint.py (`_apply_op_sac`).
+[[nodiscard]] LLMCOST_INLINE double repeated_share(const model_kernel& k, const std::vector<std::string>& modules) {
+    const bool is_product = k.shape.type->backward == backward_rule::products;
+    const bool is_attention = k.shape.type->backward == backward_rule::attention;
+    const auto contains = [&](std::string_view part) { return k.module_path.find(part) != std::string::npos; };
+    // a fusion group between the modules of a layer is a residual sum with the norm that follows
+    const bool is_norm =
+        k.shape.type == find_operator_type("norm") || contains("norm") || k.module_path.ends_with(".*");
+    for (const std::string& name : modules) {
+        if (name == "operators") {
+            if (is_attention) return 0;
+            return is_product ? 0.5 : 1;
+        }
+        if (name == "core_attn" && (is_attention || k.shape.type == find_operator_type("batched_gemm") ||
+                                    k.shape.type == find_operator_type("softmax")))
+            return 1;
+        if (name == "layernorm" && is_norm) return 1;
+        if (name == "moe_act" && !is_product && contains("mlp")) return 1;
+        if (name == "moe" && k.shape.type == find_operator_type("moe")) return 1;
+        if (name != "core_attn" && name != "layernorm" && name != "moe_act" && contains(name)) return 1;
+    }
+    return 0;
+}
+
+/// The fraction of the speed of isolated kernels that products of a training job have, by bits of their operands.
+///
+/// The power limit lowers the clock during long products, and collectives of other streams use multiprocessors and
+/// memory.
+struct sustained_fractions {
+    literal device = "";
+    double bits_16 = 1, bits_8 = 1, bits_4 = 1;
+};
+// Chosen on the rows of the split "fit" of tests/oracle/compare_training_runs_time.py: dense models without pipeline on
+// A100 and H100 (llm-foundry), B200 (SimuMax, Megatron-Bridge), GB200 and GB300 (Megatron-Bridge).
+inline constexpr sustained_fractions sustained_table[]{
+    {"a100_sxm_80gb", 0.90, 1, 1},  {"a100_sxm_40gb", 0.90, 1, 1},  {"h100_sxm", 0.70, 0.78, 1},
+    {"h200_sxm", 0.70, 0.78, 1},    {"b200_sxm", 0.67, 0.78, 0.75}, {"gb200", 0.67, 0.73, 0.63},
+    {"b300_sxm", 0.80, 0.92, 0.84}, {"gb300", 0.80, 0.92, 0.84},
+};
+
+/// Source: see `sustained_table`; other devices as an H100.
+[[nodiscard]] LLMCOST_INLINE double sustained_fraction(const device& target_device,
+                                                       const operand_type& operand) noexcept {
+    sustained_fractions found{.bits_16 = 0.70, .bits_8 = 0.78, .bits_4 = 0.75};
+    for (const sustained_fractions& row : sustained_table)
+        if (target_device.names[0] == row.device) found = row;
+    if (operand.unit == &device::fp4) return found.bits_4;
+    return operand.unit == &device::fp8 || operand.unit == &device::int8 ? found.bits_8 : found.bits_16;
+}
+
+/// The fraction of the speed of a product whose rows are not multiples of 64 elements.
+///
+/// The fraction was chosen on rows of bigscience with a hidden size of 14,400 over 8 ranks, of the split "fit".
+/// Source: NVIDIA, Matrix Multiplication Background User's Guide, "Requirements to use Tensor Cores" (A100).
+[[nodiscard]] LLMCOST_INLINE double tile_fraction(const operator_shape& shape) noexcept {
+    constexpr std::int64_t elements = 64;
+    if (shape.type != find_operator_type("gemm")) return 1;
+    return shape.sizes[1] % elements == 0 && shape.sizes[2] % elements == 0 ? 1 : 0.8;
+}
+
+/// The kernels of a microbatch on the devices of a tensor-, context- and expert-parallel group.
+class pass_builder {
+public:
+    pass_builder(const model& full_model, workload load, const execution& execution, const device& device,
+                 kernel_source& kernels, const training_plan& plan, const training_job& job)
+        : model_(full_model),
+          load_(std::move(load)),
+          execution_(execution),
+          device_(device),
+          kernels_(kernels),
+          plan_(plan),
+          job_(job) {}
+
+    [[nodiscard]] training_passes build() {
+        const training_parallelism& parallel = job_.parallel;
+        full_sequence_ = load_.sequence;
+        load_.sequence = (load_.sequence + parallel.context - 1) / parallel.context;
+        load_.past = 0;
+        load_.head = logits::all;
+        execution_.parallel = {};
+        const auto loss = [&](const model& part, trace& trace, const tensor& scores) {
+            (void)compute_loss(part, trace, scores, plan_.loss);
+        };
+        training_passes out;
+        bool has_layers = false;
+        for (model_kernel& k : kernels_of(model_, load_, execution_, loss)) {
+            const bool is_layer = k.module_path.find('*') != std::string::npos;
+            has_layers = has_layers || is_layer;
+            training_pass& part = is_layer ? out.layers : has_layers ? out.after : out.before;
+            part.add(pass_of(k, is_layer, out), 1);
+        }
+        return out;
+    }
+
+private:
+    [[nodiscard]] static std::int64_t divided(std::int64_t n, std::int64_t ranks) noexcept {
+        return (n + ranks - 1) / ranks;
+    }
+
+    /// Divides a product over the tensor-parallel ranks: columns, or rows if its result is added to the residual.
+    ///
+    /// The rows of the output projection of attention, of the second product of an MLP; every other product by columns.
+    /// Source: Megatron-LM, arXiv 1909.08053, section 3.
+    void divide_product(model_kernel& k, bool is_layer, training_passes& out) {
+        std::int64_t* const sizes = k.shape.sizes;
+        const std::int64_t hidden = model_.config.hidden_size, ranks = job_.parallel.tensor;
+        const bool is_router =
+            is_layer && model_.config.moe.num_experts > 1 && sizes[1] == model_.config.moe.num_experts;
+        if (is_router) return;
+        if (is_layer && sizes[1] == hidden && (sizes[2] != hidden || has_mixed_tokens_)) {
+            sizes[2] = divided(sizes[2], ranks);
+            out.tensor_messages += static_cast<double>(k.num_runs);
+            out.tensor_message_elements = static_cast<double>(sizes[0] * hidden);
+        } else {
+            sizes[1] = divided(sizes[1], ranks);
+        }
+    }
+
+    /// The share of a kernel that a rank runs, after its sizes were divided.
+    [[nodiscard]] double divide(model_kernel& k, bool is_layer, training_passes& out) {
+        const training_parallelism& parallel = job_.parallel;
+        std::int64_t* const sizes = k.shape.sizes;
+        const std::int64_t ranks = parallel.tensor;
+        const literal attention_types[]{"context_attention", "full_attention", "linear_attention"};
+        if (k.shape.type == find_operator_type("moe")) {
+            sizes[0] = std::max<std::int64_t>(1, sizes[0] * parallel.expert_tensor * parallel.expert / ranks);
+            sizes[5] = parallel.expert_tensor;
+            sizes[6] = parallel.expert;
+            k.shape.variant = "balanced";
+            if (is_layer) out.expert_layers += static_cast<double>(k.num_runs);
+            has_mixed_tokens_ = false;
+            return 1;
+        }
+        if (k.shape.type == find_operator_type("gemm")) {
+            if (ranks > 1) divide_product(k, is_layer, out);
+            return 1;
+        }
+        for (const literal name : attention_types)
+            if (k.shape.type == find_operator_type(name)) {
+                sizes[2] = divided(sizes[2], ranks);
+                sizes[3] = divided(sizes[3], ranks);
+                has_mixed_tokens_ = true;
+            }
+        if (k.shape.type == find_operator_type("context_mla")) {
+            sizes[2] = divided(sizes[2], ranks);
+            has_mixed_tokens_ = true;
+        }
+        if (is_fused_attention(k.shape)) {
+            // every rank has an early and a late chunk of the sequence, and so the same number of query-key pairs
+            sizes[1] = full_sequence_;
+            return 1 / static_cast<double>(parallel.context);
+        }
+        if (k.shape.type == find_operator_type("full_attention")) sizes[5] = full_sequence_;
+        const bool is_product = k.shape.type == find_operator_type("batched_gemm");
+        if (is_product) has_mixed_tokens_ = true;
+        const bool is_map =
+            k.shape.type == find_operator_type("elementwise") || k.shape.type == find_operator_type("norm");
+        // norms, dropout and residuals are divided with sequence parallelism only
+        const bool is_residual = is_map && sizes[1] == model_.config.hidden_size;
+        const bool is_divided = is_product || k.shape.type == find_operator_type("softmax") ||
+                                (is_map && !is_residual) || (is_residual && parallel.has_sequence_parallel);
+        return is_layer && is_divided ? 1 / static_cast<double>(ranks) : 1;
+    }
+
+    /// The cost of a kernel at the sustained clock of a job. Kernels without products are bounded by memory.
+    [[nodiscard]] step_cost cost(const model_kernel& k) const {
+        step_cost c = cost_of(device_, match_kernels({k}, execution_, kernels_).front());
+        const auto times = static_cast<double>(k.num_runs);
+        constexpr double latency = 2e-6, bandwidth_fraction = 0.8;  // torch/kernel_time.hpp, elementwise kernels
+        const bool is_map = k.shape.type == find_operator_type("elementwise") ||
+                            k.shape.type == find_operator_type("norm") || k.shape.type == find_operator_type("softmax");
+        if (is_map && k.shape.work().flops == 0)
+            c.seconds =
+                times * latency + c.bytes / (bandwidth_fraction * std::max(device_.memory_bandwidth, 1.0) * 1e9);
+        else if (!is_map)
+            c.seconds /= sustained_fraction(device_, *k.shape.operand) * tile_fraction(k.shape);
+        return c;
+    }
+
+    /// The cost of routed experts: products of the rows of each expert, and the movement of their tokens.
+    ///
+    /// Every expert of a rank has as many rows. Tokens are permuted before and after: read and written.
+    [[nodiscard]] training_pass experts(const model_kernel& k, bool frozen) const {
+        const std::int64_t* const s = k.shape.sizes;  // tokens, hidden, inner, top_k, experts, etp, ep
+        const std::int64_t local = std::max<std::int64_t>(1, s[4] / s[6]), rows_of_rank = s[0] * s[3] / s[6];
+        const std::int64_t rows = std::max<std::int64_t>(1, rows_of_rank / local),
+                           inner = std::max<std::int64_t>(1, s[2] / s[5]);
+        training_pass pass;
+        for (const auto& [n, inputs] : {std::pair{2 * inner, s[1]}, std::pair{s[1], inner}}) {
+            model_kernel product = k;
+            product.shape = {
+                .type = find_operator_type("gemm"), .sizes = {rows, n, inputs}, .operand = k.shape.operand};
+            product.num_runs = k.num_runs * local;
+            step_cost forward = cost(product);
+            forward.launches = static_cast<double>(k.num_runs);
+            pass.forward += forward;
+            for (const model_kernel& gradient : products_of_backward(product, frozen)) {
+                step_cost backward = cost(gradient);
+                backward.launches = static_cast<double>(k.num_runs);
+                pass.backward += backward;
+            }
+        }
+        // gathers of rows before and after the products, and the activation between them
+        constexpr double bytes_per_element = 2, permutations = 2, bandwidth_fraction = 0.6;
+        const double elements = static_cast<double>(rows_of_rank) *
+                                (2 * permutations * static_cast<double>(s[1]) + 3 * static_cast<double>(inner));
+        step_cost moved;
+        moved.bytes = static_cast<double>(k.num_runs) * elements * bytes_per_element;
+        moved.seconds = moved.bytes / (bandwidth_fraction * std::max(device_.memory_bandwidth, 1.0) * 1e9);
+        moved.launches = 3 * static_cast<double>(k.num_runs);
+        pass.forward += moved;
+        pass.backward.add(moved, 1.5);
+        return pass;
+    }
+
+    /// The softmax of an eager loss in float32, with 16-bit logits.
+    ///
+    /// Forward converts them (2 + 4 bytes) and computes `log_softmax` (4 + 4). Backward has two gradients in float32
+    /// and one in 16 bits: 4 + 4 + 4 + 4 + 2 bytes. Source: torch/nn/functional.py, `cross_entropy` under autocast.
+    [[nodiscard]] training_pass loss_of(const model_kernel& k) const {
+        constexpr double forward_bytes = 14, backward_bytes = 18, bandwidth_fraction = 0.8;
+        const double elements = static_cast<double>(k.shape.sizes[0]) * static_cast<double>(k.shape.sizes[1]);
+        const double rate = bandwidth_fraction * std::max(device_.memory_bandwidth, 1.0) * 1e9;
+        training_pass pass;
+        pass.forward = {.seconds = elements * forward_bytes / rate, .bytes = elements * forward_bytes, .launches = 2};
+        pass.backward = {
+            .seconds = elements * backward_bytes / rate, .bytes = elements * backward_bytes, .launches = 3};
+        return pass;
+    }
+
+    /// Replaces the time of fused attention by that of the kernel of the job.
+    void set_attention_seconds(step_cost& c, const model_kernel& k, bool is_backward) const {
+        if (job_.attention == nullptr) return;
+        const auto times = static_cast<double>(k.num_runs);
+        const std::int64_t* const sizes = k.shape.sizes;  // batch, sequence, heads
+        const auto tokens = static_cast<double>(sizes[1]);
+        const double pairs = static_cast<double>(sizes[0]) * static_cast<double>(sizes[2]) * tokens * tokens;
+        const bool is_latent = k.shape.type == find_operator_type("context_mla");
+        c.launches = times * job_.attention->launches * (is_backward ? 2 : 1);
+        c.seconds = times * attention_seconds(device_, *job_.attention, k.shape.work().flops, pairs,
+                                              is_latent ? latent_head_dim : sizes[4], is_backward);
+    }
+
+    [[nodiscard]] training_pass pass_of(model_kernel& k, bool is_layer, training_passes& out) {
+        const bool is_attention = is_fused_attention(k.shape);
+        const bool is_moe = k.shape.type == find_operator_type("moe");
+        const auto runs = static_cast<double>(k.num_runs);
+        const double share = divide(k, is_layer, out);
+        training_pass pass;
+        const bool is_frozen = model_.policy != nullptr && !k.is_adapter;
+        if (is_moe) {
+            pass = experts(k, is_frozen);
+            set_recomputed(pass, k, is_layer);
+            return pass;
+        }
+        if (!is_layer && k.shape.type == find_operator_type("softmax")) {
+            pass = loss_of(k);
+            return pass;
+        }
+        step_cost forward = cost(k);
+        if (is_attention) set_attention_seconds(forward, k, false);
+        const double launches = forward.launches;
+        pass.forward.add(forward, share);
+        pass.forward.launches = launches;
+        const backward_rule rule = k.shape.type->backward;
+        if (rule == backward_rule::products) {
+            for (const model_kernel& backward_kernel : products_of_backward(k, is_frozen))
+                pass.backward += cost(backward_kernel);
+        } else {
+            step_cost backward = forward * backward_factor(rule);
+            if (is_attention) set_attention_seconds(backward, k, true);
+            pass.backward.add(backward, share);
+            pass.backward.launches = (rule == backward_rule::two_times_forward ? 2 : 1) * launches;
+            if (is_attention) pass.backward.launches = backward.launches;
+        }
+        if (is_layer && is_attention) {
+            out.attention_layers += runs;
+            out.attention_forward_seconds += pass.forward.seconds;
+            out.attention_backward_seconds += pass.backward.seconds;
+        }
+        set_recomputed(pass, k, is_layer);
+        return pass;
+    }
+
+    /// Adds the forward pass of a kernel that backward repeats.
+    void set_recomputed(training_pass& pass, const model_kernel& k, bool is_layer) const {
+        const recompute_mode mode = plan_.schedule.recompute;
+        if (!is_layer || mode == recompute_mode::none) return;
+        if (mode == recompute_mode::full) {
+            const double layers = static_cast<double>(std::max<std::int64_t>(model_.config.num_hidden_layers, 1));
+            pass.recomputed =
+                pass.forward *
+                (job_.recomputed_layers < 0 ? 1 : std::min(1.0, static_cast<double>(job_.recomputed_layers) / layers));
+            return;
+        }
+        static const std::vector<std::string> core_attention{"core_attn"};
+        pass.recomputed = pass.forward *
+                          repeated_share(k, job_.recomputed_modules.empty() ? core_attention : job_.recomputed_modules);
+    }
+
+    const model& model_;
+    workload load_;
+    execution execution_;
+    const device& device_;
+    kernel_source& kernels_;
+    const training_plan& plan_;
+    const training_job& job_;
+    std::int64_t full_sequence_ = 0;
+    bool has_mixed_tokens_ = false;                       ///< whether attention precedes the kernel
+    static constexpr std::int64_t latent_head_dim = 192;  ///< of DeepSeek V2 and V3
+};
+
+/// Parameters of a tensor-parallel rank with all layers, by part.
+struct job_parameters {
+    double before = 0, after = 0;  ///< embedding; final norm and head
+    double dense = 0;              ///< of all layers, without routed experts
+    double experts = 0;            ///< routed experts of an expert-parallel rank, of all layers
+    double total = 0;              ///< of the model
+    double tensors = 0;            ///< parameter tensors of all layers
+};
+
+[[nodiscard]] LLMCOST_INLINE job_parameters parameters_of_job(const model& full_model, const workload& load,
+                                                              const training_parallelism& parallel) {
+    model base = full_model;
+    base.policy = nullptr;
+    job_parameters out;
+    const auto tensor = static_cast<double>(parallel.tensor);
+    const double experts_of_rank = 1 / static_cast<double>(parallel.expert * parallel.expert_tensor);
+    for (const rank_parameter& p : rank_parameters_of(base, base, load)) {
+        const auto elements = static_cast<double>(p.elements.to_64());
+        out.total += elements;
+        if (p.layer >= 0 && p.layer < full_model.config.num_hidden_layers) out.tensors += 1;
+        if (p.is_routed)
+            out.experts += elements * experts_of_rank;
+        else
+            (p.layer < 0                                      ? out.before
+             : p.layer >= full_model.config.num_hidden_layers ? out.after
+                                                              : out.dense) += elements / tensor;
+    }
+    return out;
+}
+
+/// Layers of each pipeline stage. The first stages have the remaining layers.
+[[nodiscard]] LLMCOST_INLINE std::vector<double> layers_of_stages(std::int64_t num_layers,
+                                                                  const training_parallelism& parallel) {
+    const std::int64_t stages = parallel.pipeline * parallel.stages_per_rank;
+    std::vector<double> out(static_cast<std::size_t>(stages));
+    const bool sets_first = stages > 1 && parallel.first_stage_layers >= 0,
+               sets_last = stages > 1 && parallel.last_stage_layers >= 0;
+    const std::int64_t first = sets_first ? parallel.first_stage_layers : 0,
+                       last = sets_last ? parallel.last_stage_layers : 0;
+    const std::int64_t others = stages - (sets_first ? 1 : 0) - (sets_last ? 1 : 0),
+                       remaining = num_layers - first - last;
+    std::int64_t position = 0;
+    for (std::int64_t s = 0; s < stages; ++s) {
+        const bool is_given = (s == 0 && sets_first) || (s + 1 == stages && sets_last);
+        out[static_cast<std::size_t>(s)] = static_cast<double>(
+            is_given ? (s == 0 ? first : last) : remaining / others + (position++ < remaining % others ? 1 : 0));
+    }
+    return out;
+}
+
+/// The schedule of a job; without an order if the schedule does not support its number of microbatches.
+[[nodiscard]] LLMCOST_INLINE distributed::pipeline_schedule timed_schedule_of(const training_parallelism& parallel) {
+    using distributed::schedule_kind;
+    schedule_kind kind = distributed::parse_schedule_name(parallel.schedule);
+    if (kind == schedule_kind::one_forward_one_backward && parallel.stages_per_rank > 1)
+        kind = schedule_kind::interleaved;
+    if (kind == schedule_kind::interleaved && parallel.stages_per_rank == 1)
+        kind = schedule_kind::one_forward_one_backward;
+    const auto ranks = static_cast<int>(parallel.pipeline), stages = static_cast<int>(parallel.stages_per_rank),
+               microbatches = static_cast<int>(parallel.microbatches);
+    try {
+        return distributed::make_pipeline_schedule(kind, ranks, stages, microbatches);
+    } catch (const error&) {
+        return {.kind = kind, .ranks = ranks, .stages_per_rank = stages, .microbatches = microbatches};
+    }
+}
+
+/// Seconds of all microbatches of a pipeline, whose stages take the given times for one microbatch.
+///
+/// Without an order: the slowest rank computes without a pause after the first microbatch has passed the others.
+[[nodiscard]] LLMCOST_INLINE double pipeline_seconds(const distributed::pipeline_schedule& schedule,
+                                                     const std::vector<double>& forward,
+                                                     const std::vector<double>& backward, double transfer_seconds) {
+    if (!schedule.order.empty()) {
+        distributed::schedule_durations durations;
+        durations.forward = forward;
+        durations.backward = backward;
+        for (const double seconds : backward) {  // gradients of inputs and of weights have as many products
+            durations.backward_input.push_back(seconds / 2);
+            durations.backward_weight.push_back(seconds / 2);
+        }
+        durations.forward_transfer_seconds = durations.backward_transfer_seconds = transfer_seconds;
+        return distributed::simulate(schedule, durations).step_seconds;
+    }
+    std::vector<double> ranks(static_cast<std::size_t>(schedule.ranks));
+    double all = 0;
+    for (std::size_t s = 0; s < forward.size(); ++s) {
+        const double seconds = forward[s] + backward[s];
+        ranks[static_cast<std::size_t>(schedule.rank_of_stage(static_cast<int>(s)))] += seconds;
+        all += seconds;
+    }
+    const double slowest = *std::max_element(ranks.begin(), ranks.end());
+    return schedule.microbatches * slowest + (all - slowest) / schedule.stages_per_rank;
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE double parallel_training_cost::exposed_seconds() const noexcept {
+    double seconds = 0;
+    for (const training_communication& c : communication) seconds += c.exposed_seconds;
+    return seconds;
+}
+
+LLMCOST_INLINE double parallel_training_cost::model_flops_utilization(double peak) const noexcept {
+    return peak > 0 && total.seconds > 0 ? model_flops / (peak * total.seconds) : 0;
+}
+
+LLMCOST_INLINE double parallel_training_cost::hardware_flops_utilization(double peak) const noexcept {
+    return peak > 0 && total.seconds > 0 ? hardware_flops / (peak * total.seconds) : 0;
+}
+
+LLMCOST_INLINE double bubble_fraction(const training_parallelism& parallel) noexcept {
+    return static_cast<double>(parallel.pipeline - 1) /
+           static_cast<double>(parallel.stages_per_rank * parallel.microbatches);
+}
+
+LLMCOST_INLINE collective_time time_collective(collective_kind kind, double bytes, std::int64_t size,
+                                               std::int64_t stride, const execution& execution, const device& device,
+                                               kernel_source& kernels) {
+    if (size <= 1 || bytes <= 0) return {};
+    const auto ranks = static_cast<double>(size);
+    const operand_type* const half = find_operand_type("bfloat16");
+    const std::int64_t node = execution.devices_per_node;
+    const std::int64_t in_node = std::clamp<std::int64_t>(node / stride, 1, size);
+    const bool is_all_to_all = kind == collective_kind::all_to_all;
+    const bool is_message = kind == collective_kind::send || kind == collective_kind::recv;
+    llmcost::device linked = device;
+    linked.network_bandwidth = network_of(device);
+    collective_time out;
+    if (is_message) {
+        out.sent_bytes = bytes;
+        const double bandwidth = in_node > 1 ? linked.link_bandwidth : linked.network_bandwidth;
+        constexpr double latency = 10e-6,
+                         efficiency = 0.85;  // NCCL's send and receive, as in `make_collective_kernels`
+        out.seconds = latency + bytes / (efficiency * std::max(bandwidth, 1.0) * 1e9);
+        return out;
+    }
+    const literal name = kind == collective_kind::all_reduce       ? literal("all_reduce")
+                         : kind == collective_kind::reduce_scatter ? literal("reduce_scatter")
+                         : is_all_to_all                           ? literal("alltoall")
+                                                                   : literal("all_gather");
+    out.sent_bytes = bytes * (ranks - 1) / ranks * (kind == collective_kind::all_reduce ? 2 : 1);
+    const auto elements = static_cast<std::int64_t>(bytes / half->activation_bytes);
+    double links = 0, network = 0;
+    for (const model_kernel& k :
+         make_collective_kernels(name, std::max<std::int64_t>(elements, 1), size, stride, half, node)) {
+        model_kernel sent = k;
+        const bool is_network = k.shape.type == find_operator_type("network");
+        // every device has a port of its own, through which it sends its messages to other nodes
+        if (is_all_to_all && is_network) sent.shape.sizes[2] = 1;
+        (is_network ? network : links) += cost_of(linked, match_kernels({sent}, execution, kernels).front()).seconds;
+    }
+    out.seconds = std::max(links, network);
+    return out;
+}
+
+LLMCOST_INLINE collective_time time_token_exchange(double token_bytes, std::int64_t copies, std::int64_t size,
+                                                   std::int64_t stride, const execution& execution,
+                                                   const device& device, kernel_source& kernels) {
+    const std::int64_t in_node = std::clamp<std::int64_t>(execution.devices_per_node / stride, 1, size);
+    const std::int64_t nodes = (size + in_node - 1) / in_node;
+    const auto k = static_cast<double>(copies), n = static_cast<double>(nodes);
+    collective_time links =
+        time_collective(collective_kind::all_to_all, token_bytes * k, in_node, 1, execution, device, kernels);
+    if (nodes == 1) return links;
+    const double remote_nodes = (n - 1) * (1 - std::pow(1 - 1 / n, k));
+    constexpr double efficiency = 0.9, latency = 10e-6;  // of `network` kernels
+    const double sent = token_bytes * remote_nodes;
+    links.seconds = std::max(links.seconds, latency + sent / (efficiency * network_of(device) * 1e9));
+    links.sent_bytes += sent;
+    return links;
+}
+
+LLMCOST_INLINE double exposed_after_layers(std::int64_t num_layers, double layer_seconds,
+                                           double message_seconds) noexcept {
+    if (num_layers <= 0) return 0;
+    const auto layers = static_cast<double>(num_layers);
+    // messages wait for computation, or for each other
+    const double end = message_seconds <= layer_seconds ? layers * layer_seconds + message_seconds
+                                                        : layer_seconds + layers * message_seconds;
+    return end - layers * layer_seconds;
+}
+
+}  // namespace llmcost
+
+namespace llmcost::detail {
+
+/// Adds the times of the parts of a job to its step.
+class job_timer {
+public:
+    job_timer(const model& full_model, workload load, const execution& execution_of_job, const device& target_device,
+              kernel_source& kernels, const training_plan& plan, const training_job& job)
+        : model_(full_model),
+          load_(std::move(load)),
+          execution_(execution_of_job),
+          device_(target_device),
+          kernels_(kernels),
+          plan_(plan),
+          job_(job),
+          passes_(pass_builder(full_model, load_, execution_of_job, target_device, kernels, plan, job).build()),
+          parameters_(parameters_of_job(full_model, load_, job.parallel)),
+          memory_(update_memory()),
+          num_layers_(std::max<std::int64_t>(full_model.config.num_hidden_layers, 1)),
+          schedule_(timed_schedule_of(job.parallel)) {
+        layer_.add(passes_.layers, 1 / layers());
+        reduced_share_ =
+            parameters_.total > 0 ? std::min(1.0, static_cast<double>(memory_.trained) / parameters_.total) : 1;
+    }
+
+    [[nodiscard]] parallel_training_cost time() {
+        add_layer_messages();
+        layer_gather_ = gather_of(dense_layer(), expert_layer());
+        layer_reduction_ = reduction_of(dense_layer() * reduced_share_, expert_layer() * reduced_share_);
+        add_stages();
+        add_communication();
+        add_optimizer();
+        add_totals();
+        return std::move(out_);
+    }
+
+private:
+    /// A stage of a pipeline, or all stages of a rank, for one microbatch.
+    struct stage_time {
+        training_pass pass;
+        double layers = 0, outside = 0;  ///< layers; parameters outside of them
+        double exposed = 0;              ///< seconds of communication within the microbatch, without data parallelism
+        double gathering = 0;            ///< exposed seconds of data parallelism within the microbatch
+        double host = 0;                 ///< seconds that the device waits for launches
+        [[nodiscard]] double seconds() const noexcept { return pass.seconds() + exposed + gathering + host; }
+        void add(const stage_time& stage) noexcept {
+            pass.add(stage.pass, 1);
+            layers += stage.layers;
+            outside += stage.outside;
+            exposed += stage.exposed;
+            gathering += stage.gathering;
+            host += stage.host;
+        }
+    };
+    /// Communication of a layer in a microbatch.
+    struct layer_message {
+        mesh_axis axis;
+        std::int64_t size, stride;
+        collective_time time;
+        double times, exposed;
+    };
+    static constexpr double activation_bytes = 2;
+
+    [[nodiscard]] const training_parallelism& parallel() const noexcept { return job_.parallel; }
+    [[nodiscard]] double layers() const noexcept { return static_cast<double>(num_layers_); }
+    [[nodiscard]] double microbatches() const noexcept { return static_cast<double>(parallel().microbatches); }
+    [[nodiscard]] double tensor() const noexcept { return static_cast<double>(parallel().tensor); }
+    [[nodiscard]] double context() const noexcept { return static_cast<double>(parallel().context); }
+    [[nodiscard]] double tokens() const noexcept {
+        return static_cast<double>(load_.batch) * static_cast<double>(load_.sequence);
+    }
+    [[nodiscard]] double tokens_of_rank() const noexcept { return tokens() / context(); }
+    [[nodiscard]] double hidden() const noexcept { return static_cast<double>(model_.config.hidden_size); }
+    [[nodiscard]] double memory_rate() const noexcept { return std::max(device_.memory_bandwidth, 1.0) * 1e9; }
+    [[nodiscard]] double dense_layer() const noexcept { return parameters_.dense / layers(); }
+    [[nodiscard]] double expert_layer() const noexcept { return parameters_.experts / layers(); }
+    /// Ranks that shard parameters that are not of experts, and the distance of neighbors.
+    [[nodiscard]] std::int64_t data_ranks() const noexcept { return parallel().data * parallel().context; }
+    [[nodiscard]] std::int64_t data_stride() const noexcept { return parallel().tensor; }
+    [[nodiscard]] std::int64_t expert_data_ranks() const noexcept {
+        return std::max<std::int64_t>(1, parallel().expert_data());
+    }
+    [[nodiscard]] std::int64_t stage_stride() const noexcept {
+        return parallel().tensor * data_ranks() * parallel().data_replicate;
+    }
+    [[nodiscard]] bool is_fully_sharded() const noexcept {
+        return job_.sharding == sharding_strategy::fsdp || job_.sharding == sharding_strategy::zero3;
+    }
+    [[nodiscard]] bool shards_optimizer() const noexcept { return job_.sharding != sharding_strategy::ddp; }
+    /// Whether parameters stay gathered between the microbatches of a step, because neither pass reshards them.
+    [[nodiscard]] bool gathers_once() const noexcept {
+        return is_fully_sharded() && !job_.reshards_after_forward && !job_.reduces_each_microbatch;
+    }
+    /// Forward passes of a layer in a microbatch, with recomputation of undivided layers.
+    [[nodiscard]] double forward_repetitions() const noexcept {
+        return 1 + (plan_.schedule.recompute == recompute_mode::full ? recomputed_share() : 0);
+    }
+    [[nodiscard]] double recomputed_share() const noexcept {
+        return layer_.forward.seconds > 0 ? std::min(1.0, layer_.recomputed.seconds / layer_.forward.seconds) : 0;
+    }
+
+    /// The parameters that the optimizer updates, and its traffic; they do not depend on the batch.
+    [[nodiscard]] training_memory update_memory() const {
+        constexpr std::int64_t short_sequence = 64;
+        workload small = load_;
+        small.batch = 1;
+        small.sequence = std::min(load_.sequence, short_sequence);
+        execution undivided = execution_;
+        undivided.parallel = {};
+        return training_memory_per_device(model_, small, undivided, plan_);
+    }
+
+    [[nodiscard]] collective_time collective(collective_kind kind, double bytes, std::int64_t size,
+                                             std::int64_t stride) const {
+        return time_collective(kind, bytes, size, stride, execution_, device_, kernels_);
+    }
+    [[nodiscard]] static collective_time sum_of(const collective_time& a, const collective_time& b) noexcept {
+        return {a.seconds + b.seconds, a.sent_bytes + b.sent_bytes};
+    }
+    /// The all-gather of parameters that data-parallel ranks shard.
+    [[nodiscard]] collective_time gather_of(double dense, double experts) const {
+        return sum_of(collective(collective_kind::all_gather, dense * job_.gathered_bytes, data_ranks(), data_stride()),
+                      collective(collective_kind::all_gather, experts * job_.gathered_bytes, expert_data_ranks(),
+                                 parallel().expert * parallel().expert_tensor));
+    }
+    /// The reduction of gradients, within the shards and then across replicas.
+    [[nodiscard]] collective_time reduction_of(double dense, double experts) const {
+        const collective_kind kind = shards_optimizer() ? collective_kind::reduce_scatter : collective_kind::all_reduce;
+        const collective_time shards = sum_of(collective(kind, dense * job_.reduced_bytes, data_ranks(), data_stride()),
+                                              collective(kind, experts * job_.reduced_bytes, expert_data_ranks(),
+                                                         parallel().expert * parallel().expert_tensor));
+        if (parallel().data_replicate == 1) return shards;
+        const double sharded = shards_optimizer() ? static_cast<double>(data_ranks()) : 1;
+        return sum_of(shards, collective(collective_kind::all_reduce, dense * job_.reduced_bytes / sharded,
+                                         parallel().data_replicate, parallel().tensor * data_ranks()));
+    }
+
+    [[nodiscard]] training_communication& group(mesh_axis axis, std::int64_t size, std::int64_t stride) {
+        for (training_communication& c : out_.communication)
+            if (c.axis == axis) return c;
+        return out_.communication.emplace_back(training_communication{
+            .axis = axis, .size = size, .crosses_nodes = size * stride > execution_.devices_per_node});
+    }
+    static void record(training_communication& c, const collective_time& t, double times, double exposed) noexcept {
+        c.seconds += times * t.seconds;
+        c.exposed_seconds += exposed;
+        c.bytes_sent += times * t.sent_bytes;
+        c.bytes_received += times * t.sent_bytes;
+    }
+
+    // Communication within a layer.
+
+    void add_message(mesh_axis axis, std::int64_t size, std::int64_t stride, const collective_time& t, double times,
+                     double exposed) {
+        layer_messages_.push_back({axis, size, stride, t, times, exposed});
+        exposed_layer_seconds_ += exposed;
+    }
+    [[nodiscard]] double exposed_of(const collective_time& t, double times, bool overlaps) const noexcept {
+        return std::max(0.0, times * t.seconds - (overlaps ? layer_.seconds() : 0));
+    }
+    void add_layer_messages() {
+        if (parallel().tensor > 1) {
+            // with sequence parallelism, an all-gather and a reduce-scatter replace each all-reduce: as many bytes
+            const double times = passes_.tensor_messages / layers() * (1 + forward_repetitions());
+            const collective_time t = collective(
+                collective_kind::all_reduce, passes_.tensor_message_elements * activation_bytes, parallel().tensor, 1);
+            add_message(mesh_axis::tensor, parallel().tensor, 1, t, times, exposed_of(t, times, job_.overlap.tensor));
+        }
+        if (parallel().context > 1 && passes_.attention_layers > 0) add_ring_messages();
+        if (parallel().expert > 1 && passes_.expert_layers > 0) {
+            const double token_bytes = tokens_of_rank() / tensor() * hidden() * activation_bytes;
+            const collective_time t =
+                time_token_exchange(token_bytes, model_.config.moe.num_experts_per_tok, parallel().expert,
+                                    parallel().expert_tensor, execution_, device_, kernels_);
+            // dispatch and combine, forward and backward
+            const double times = 2 * (1 + forward_repetitions()) * passes_.expert_layers / layers();
+            add_message(mesh_axis::expert, parallel().expert, parallel().expert_tensor, t, times,
+                        exposed_of(t, times, job_.overlap.expert));
+        }
+    }
+    /// Keys and values travel around the ring of context-parallel ranks; in backward also their gradients.
+    ///
+    /// A step of the ring is hidden by the attention of another one.
+    void add_ring_messages() {
+        const std::int64_t kv_heads = std::max<std::int64_t>(model_.config.num_key_value_heads, 1);
+        const double kv_width =
+            static_cast<double>(kv_heads * model_.config.head_dim) / std::min(tensor(), static_cast<double>(kv_heads));
+        const double steps = (context() - 1) * passes_.attention_layers / layers();
+        const collective_time t = collective(collective_kind::send, 2 * activation_bytes * kv_width * tokens_of_rank(),
+                                             parallel().context, parallel().tensor);
+        const double ring_steps = passes_.attention_layers * context();
+        const double exposed =
+            steps * (forward_repetitions() * std::max(0.0, t.seconds - passes_.attention_forward_seconds / ring_steps) +
+                     std::max(0.0, 2 * t.seconds - passes_.attention_backward_seconds / ring_steps));
+        add_message(mesh_axis::context, parallel().context, parallel().tensor, t, steps * (forward_repetitions() + 2),
+                    exposed);
+    }
+
+    // Stages.
+
+    /// A stage with `n` layers. `outside`: the pass and the parameters that are not of layers.
+    [[nodiscard]] stage_time time_of_stage(double n, const training_pass& outside_pass, double outside) const {
+        constexpr double accumulation_bytes = 8;
+        stage_time stage;
+        stage.layers = n;
+        stage.outside = outside;
+        stage.pass.add(layer_, n);
+        stage.pass.add(outside_pass, 1);
+        if (!is_fully_sharded())  // the gradients of a microbatch are added to those of earlier ones, in float32
+            stage.pass.backward.seconds +=
+                reduced_share_ * (outside + n * (dense_layer() + expert_layer())) * accumulation_bytes / memory_rate();
+        stage.exposed = n * exposed_layer_seconds_;
+        if (parallel().pipeline > 1 && !job_.overlap.pipeline)
+            stage.exposed += messages_per_stage * stage_message_.seconds;
+        if (is_fully_sharded() && !gathers_once()) stage.gathering = gathering_seconds(n, outside);
+        // one kernel adds the gradient of each parameter; every collective is a kernel
+        double launches = stage.pass.launches() + reduced_share_ * n * parameters_.tensors / layers();
+        for (const layer_message& m : layer_messages_) launches += n * m.times;
+        const double host_seconds = job_.host_seconds_per_launch >= 0
+                                        ? job_.host_seconds_per_launch
+                                        : seconds_per_launch(execution_, device_, kernels_);
+        // host and device wait for each other at synchronizations: a smooth maximum of both
+        constexpr double smoothness = 4;
+        const double device = stage.seconds(), host = launches * host_seconds;
+        if (host > 0)
+            stage.host = std::pow(std::pow(device, smoothness) + std::pow(host, smoothness), 1 / smoothness) - device;
+        return stage;
+    }
+    /// Exposed seconds of FSDP in a microbatch: a gather is hidden by the layer before, in backward with a reduction.
+    [[nodiscard]] double gathering_seconds(double n, double outside) const {
+        const double backward_gather = job_.reshards_after_forward ? layer_gather_.seconds : 0;
+        const double reduction = job_.reduces_each_microbatch ? layer_reduction_.seconds : 0;
+        const double outside_gather = gather_of(outside, 0).seconds;
+        if (!job_.overlap.data) return n * (layer_gather_.seconds + backward_gather + reduction) + outside_gather;
+        const double forward = layer_.forward.seconds + exposed_layer_seconds_ / 3;  // one pass of three
+        const double backward = layer_.seconds() + exposed_layer_seconds_ - forward;
+        // nothing hides the first gather and the last reduction of a pass
+        return n * (std::max(0.0, layer_gather_.seconds - forward) +
+                    std::max(0.0, backward_gather + reduction - backward)) +
+               std::min(layer_gather_.seconds, forward) + reduction + outside_gather;
+    }
+    void add_stages() {
+        if (parallel().pipeline > 1)
+            stage_message_ = collective(
+                collective_kind::send,
+                tokens_of_rank() * hidden() * activation_bytes / (parallel().has_sequence_parallel ? tensor() : 1), 2,
+                stage_stride());
+        std::vector<stage_time> ranks(static_cast<std::size_t>(parallel().pipeline));
+        std::vector<double> forward_seconds, backward_seconds;
+        const std::vector<double> layers_of_stage = layers_of_stages(num_layers_, parallel());
+        for (std::size_t i = 0; i < layers_of_stage.size(); ++i) {
+            const bool is_first = i == 0, is_last = i + 1 == layers_of_stage.size();
+            training_pass outside_pass;
+            if (is_first) outside_pass.add(passes_.before, 1);
+            if (is_last) outside_pass.add(passes_.after, 1);
+            const stage_time stage =
+                time_of_stage(layers_of_stage[i], outside_pass,
+                              (is_first ? parameters_.before : 0) + (is_last ? parameters_.after : 0));
+            const double seconds = stage.pass.seconds();
+            const double forward_share = seconds > 0 ? stage.pass.forward.seconds / seconds : 0.5;
+            forward_seconds.push_back(stage.seconds() * forward_share);
+            backward_seconds.push_back(stage.seconds() * (1 - forward_share));
+            ranks[static_cast<std::size_t>(schedule_.rank_of_stage(static_cast<int>(i)))].add(stage);
+        }
+        rank_ = *std::max_element(ranks.begin(), ranks.end(),
+                                  [](const stage_time& a, const stage_time& b) { return a.seconds() < b.seconds(); });
+        const double all = pipeline_seconds(schedule_, forward_seconds, backward_seconds,
+                                            job_.overlap.pipeline ? stage_message_.seconds : 0);
+        out_.bubble_seconds = std::max(0.0, all - microbatches() * rank_.seconds());
+        out_.forward = rank_.pass.forward * microbatches();
+        out_.backward = rank_.pass.backward * microbatches();
+        out_.recomputed = rank_.pass.recomputed * microbatches();
+        out_.recomputed_share = recomputed_share();
+        out_.host_seconds = rank_.host * microbatches();
+    }
+
+    // Communication of the step.
+
+    void add_communication() {
+        for (const layer_message& m : layer_messages_)
+            record(group(m.axis, m.size, m.stride), m.time, m.times * rank_.layers * microbatches(),
+                   m.exposed * rank_.layers * microbatches());
+        if (parallel().pipeline > 1) {
+            training_communication& pipeline = group(mesh_axis::pipeline, parallel().pipeline, stage_stride());
+            const double messages =
+                messages_per_stage * static_cast<double>(parallel().stages_per_rank) * microbatches();
+            record(pipeline, stage_message_, messages, job_.overlap.pipeline ? 0 : messages * stage_message_.seconds);
+            if (model_.config.tie_word_embeddings) {  // the first and the last stage sum the gradients of the embedding
+                const collective_time t =
+                    collective(collective_kind::all_reduce, parameters_.before * job_.reduced_bytes, 2,
+                               stage_stride() * (parallel().pipeline - 1));
+                record(pipeline, t, 1, t.seconds);
+            }
+        }
+        if (data_ranks() * parallel().data_replicate > 1 || expert_data_ranks() > 1) add_data_communication();
+    }
+    void add_data_communication() {
+        training_communication& data = group(mesh_axis::data, data_ranks() * parallel().data_replicate, data_stride());
+        const auto whole_layers = static_cast<std::int64_t>(rank_.layers + 0.5);
+        // seconds of messages of layers that follow each other under a pass
+        const auto exposed_under = [&](double layer_seconds, const collective_time& message) {
+            return job_.overlap.data ? exposed_after_layers(whole_layers, layer_seconds, message.seconds)
+                                     : rank_.layers * message.seconds;
+        };
+        const double backward_seconds = layer_.backward.seconds + layer_.recomputed.seconds;
+        if (is_fully_sharded()) {
+            const double gathers = gathers_once() ? 1 : (job_.reshards_after_forward ? 2 : 1) * microbatches();
+            const collective_time outside_gather = gather_of(rank_.outside, 0);
+            record(data, layer_gather_, gathers * rank_.layers,
+                   gathers_once() ? exposed_under(layer_.forward.seconds, layer_gather_) + outside_gather.seconds
+                                  : rank_.gathering * microbatches());
+            record(data, outside_gather, gathers, 0);  // exposed as part of `gathering`
+        }
+        const bool is_reduced_later = !is_fully_sharded() || !job_.reduces_each_microbatch;
+        const double reductions = is_reduced_later ? 1 : microbatches();
+        const collective_time outside_reduction = reduction_of(rank_.outside * reduced_share_, 0);
+        record(data, layer_reduction_, reductions * rank_.layers,
+               is_reduced_later ? exposed_under(backward_seconds, layer_reduction_) : 0);
+        record(data, outside_reduction, reductions, outside_reduction.seconds * reductions);
+        if (shards_optimizer() && !is_fully_sharded()) {  // updated parameters, under the forward pass of the next step
+            const collective_time outside_gather = gather_of(rank_.outside * reduced_share_, 0),
+                                  updated_gather =
+                                      gather_of(dense_layer() * reduced_share_, expert_layer() * reduced_share_);
+            record(data, updated_gather, rank_.layers, exposed_under(layer_.forward.seconds, updated_gather));
+            record(data, outside_gather, 1, outside_gather.seconds);
+        }
+    }
+
+    void add_optimizer() {
+        out_.parameters = rank_.outside + rank_.layers * (dense_layer() + expert_layer());
+        const double dense_shards = shards_optimizer() ? static_cast<double>(data_ranks()) : 1,
+                     expert_shards = shards_optimizer() ? static_cast<double>(expert_data_ranks()) : 1;
+        const double updated = (rank_.outside + rank_.layers * dense_layer()) / dense_shards +
+                               rank_.layers * expert_layer() / expert_shards;
+        const double update_share = parameters_.total > 0 ? updated / parameters_.total : 1;
+        for (const model_kernel& k : update_kernels(*plan_.schedule.optimizer, memory_))
+            out_.optimizer_seconds +=
+                update_share * cost_of(device_, match_kernels({k}, execution_, kernels_).front()).seconds;
+        constexpr double gradient_bytes = 4;  // read for the norm
+        out_.optimizer_seconds += update_share * static_cast<double>(memory_.trained) * gradient_bytes / memory_rate();
+    }
+
+    void add_totals() {
+        const auto stages = static_cast<double>(parallel().pipeline);
+        const double forward_flops =
+            passes_.layers.forward.flops + passes_.before.forward.flops + passes_.after.forward.flops;
+        const double backward_flops =
+            passes_.layers.backward.flops + passes_.before.backward.flops + passes_.after.backward.flops;
+        const double flops = model_.policy == nullptr ? 3 * forward_flops : forward_flops + backward_flops;
+        out_.model_flops = flops * microbatches() / stages;
+        out_.hardware_flops = out_.model_flops + passes_.layers.recomputed.flops * microbatches() / stages;
+        step_time& total = out_.total;
+        total.seconds = out_.forward.seconds + out_.backward.seconds + out_.recomputed.seconds + out_.host_seconds +
+                        out_.bubble_seconds + out_.optimizer_seconds + out_.exposed_seconds();
+        constexpr double lower = 0.8, upper = 1.25;  // docs/training-many-gpus-time.md, "Accuracy"
+        total.lower = lower * total.seconds;
+        total.upper = upper * total.seconds;
+        total.bound = out_.host_seconds > total.seconds / 2 ? roofline_bound::launch : roofline_bound::compute;
+        out_.tokens_per_second_per_device = tokens() * microbatches() / (tensor() * context() * stages) / total.seconds;
+    }
+
+    static constexpr double messages_per_stage = 2;  ///< activations and gradients
+
+    const model& model_;
+    workload load_;
+    const execution& execution_;
+    const device& device_;
+    kernel_source& kernels_;
+    const training_plan& plan_;
+    const training_job& job_;
+    training_passes passes_;
+    job_parameters parameters_;
+    training_memory memory_;
+    std::int64_t num_layers_;
+    distributed::pipeline_schedule schedule_;
+    training_pass layer_{};     ///< the mean layer
+    double reduced_share_ = 1;  ///< trained parameters / parameters
+    std::vector<layer_message> layer_messages_;
+    double exposed_layer_seconds_ = 0;  ///< exposed communication of a layer in a microbatch
+    collective_time layer_gather_{}, layer_reduction_{}, stage_message_{};
+    stage_time rank_{};  ///< the slowest pipeline rank
+    parallel_training_cost out_{};
+};
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE parallel_training_cost time_parallel_training(const model& full_model, workload load,
+                                                             const execution& execution_of_job, const device& device,
+                                                             kernel_source& kernels, const training_plan& plan,
+                                                             const training_job& job) {
+    if (const std::string problem =
+            parallelism_error(job.parallel, std::max<std::int64_t>(full_model.config.num_hidden_layers, 1),
+                              full_model.config.moe.num_experts);
+        !problem.empty())
+        throw config_error(config_problem::unsupported, "", string_ref(problem.data(), problem.size()));
+    return detail::job_timer(full_model, std::move(load), execution_of_job, device, kernels, plan, job).time();
+}
+
+LLMCOST_INLINE std::vector<std::string> assumptions_of(const training_job& job, const training_plan& plan,
+                                                       const execution& execution) {
+    const training_parallelism& parallel = job.parallel;
+    std::vector<std::string> out;
+    const auto hides = [](bool is_hidden) { return is_hidden ? "overlaps computation" : "is exposed"; };
+    if (parallel.tensor > 1)
+        out.push_back(std::string("tensor parallelism: communication ") + hides(job.overlap.tensor));
+    if (parallel.context > 1)
+        out.emplace_back("context parallelism: ring of keys and values, balanced causal attention");
+    if (parallel.expert > 1)
+        out.push_back(std::string("expert parallelism: balanced tokens, all-to-all ") + hides(job.overlap.expert));
+    if (parallel.pipeline > 1) {
+        const bool is_simulated = !detail::timed_schedule_of(parallel).order.empty();
+        out.push_back("pipeline: " + parallel.schedule + ", " + std::to_string(parallel.microbatches) +
+                      (is_simulated ? " microbatches, simulated" : " microbatches, bubble by its closed form"));
+        out.push_back(std::string("pipeline: a message between stages ") + hides(job.overlap.pipeline));
+    }
+    if (parallel.num_replicas() * parallel.context > 1)
+        out.push_back(std::string("data parallelism: communication ") + hides(job.overlap.data));
+    if (plan.schedule.recompute == recompute_mode::selective && job.recomputed_modules.empty())
+        out.emplace_back("selective recomputation: core_attn");
+    out.push_back("node: " + std::to_string(execution.devices_per_node) + " devices");
+    return out;
+}
+
+}  // namespace llmcost
