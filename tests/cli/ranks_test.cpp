@@ -132,7 +132,8 @@ TEST_CASE("train: what ranks hold, compute and communicate, as PyTorch recorded 
 /// The sum of a member over all ranks of a job.
 std::uint64_t sum_over_ranks(const std::string& options, const char* member, const char* part = nullptr) {
     std::uint64_t sum = 0;
-    for (const nlohmann::json& rank : json_of("train --ranks all " + options)["ranks"])
+    const nlohmann::json answer = json_of("train --ranks all " + options);
+    for (const nlohmann::json& rank : answer["ranks"])
         sum += (part == nullptr ? rank[member] : rank[member][part]).get<std::uint64_t>();
     return sum;
 }
@@ -173,7 +174,8 @@ TEST_CASE("train: what a pipeline rank sends, another one receives") {
           "--pp 2 --schedule looped-bfs --stages-per-rank 4 --microbatches 3"}) {
         CAPTURE(job);
         std::map<std::string, std::int64_t> balance;  // by sender, receiver and phase
-        for (const nlohmann::json& rank : json_of("train --ranks all " + (job + small))["ranks"])
+        const nlohmann::json answer = json_of("train --ranks all " + (job + small));
+        for (const nlohmann::json& rank : answer["ranks"])
             for (const nlohmann::json& c : rank["collectives"]) {
                 const bool is_send = c["op"] == "send";
                 const std::string self = rank["rank"].dump(), peer = c["peer"].dump();
