@@ -9,6 +9,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
 
@@ -19,7 +20,7 @@ namespace llmcost::cli {
 [[nodiscard]] command_output levels_answer(const arguments& args, const program& io);
 
 inline constexpr std::array levels_options = concatenate(
-    pass_options, with_section("Training", std::array{option::training, option::optimizer, option::recompute_layers}),
+    pass_options, with_section("Training", std::array{option::training, option::optimizer, option::recomputation}),
     with_section("Output", std::array{option::largest, option::format}), help_option);
 
 inline constexpr std::array<command_example, 3> levels_examples{{

@@ -149,7 +149,7 @@ namespace llmcost::cli {
 
 LLMCOST_INLINE command_output levels_answer(const arguments& args, const program& io) {
     if (args.has(option::training)) return detail::run_training_levels(args, io);
-    for (const option_spec& o : {option::optimizer, option::recompute_layers})
+    for (const option_spec& o : {option::optimizer, option::recomputation})
         if (args.has(o)) throw_usage(o.name, "requires --training");
     const auto format = static_cast<output_format>(args.choice(option::format));
     const auto maximum = static_cast<std::size_t>(args.number(option::largest, max_input));
