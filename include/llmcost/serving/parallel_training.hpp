@@ -14,34 +14,11 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/step.hpp>
-#include <llmcost/serving/training_attention.hpp>
+#include <llmcost/serving/training_job.hpp>
 #include <llmcost/trace/collective.hpp>
 
 // The time of a training step of a job on many devices.
 namespace llmcost {
-
-/// Which communication runs at the same time as computation.
-struct training_overlap {
-    bool data = true;       ///< gradient reduction under backward, parameter gathering under forward
-    bool tensor = false;    ///< collectives of tensor parallelism under products
-    bool expert = false;    ///< all-to-all of experts under other computation of the layer
-    bool pipeline = false;  ///< messages between stages
-};
-
-/// How a job is trained, in addition to `training_plan`.
-struct training_job {
-    training_parallelism parallel{};
-    sharding_strategy sharding = sharding_strategy::ddp;
-    bool reshards_after_forward = true;    ///< FSDP, ZeRO-3: gathers parameters again in backward
-    bool reduces_each_microbatch = false;  ///< FSDP, ZeRO-2, ZeRO-3: reduces the gradients of each microbatch
-    double gathered_bytes = 2;             ///< of a gathered parameter
-    double reduced_bytes = 4;              ///< of a reduced gradient
-    training_overlap overlap{};
-    const attention_kernel_spec* attention = nullptr;  ///< null: the calibration of prefill attention
-    std::vector<std::string> recomputed_modules{};     ///< of selective recomputation; empty: core_attn
-    std::int64_t recomputed_layers = -1;               ///< first layers that full recomputation repeats; −1: all
-    double host_seconds_per_launch = -1;               ///< of eager kernels; −1: by the execution
-};
 
 /// The communication of one group of ranks in a step, on the slowest rank.
 struct training_communication {
@@ -84,34 +61,6 @@ struct parallel_training_cost {
 /// p: pipeline ranks, v: stages per rank (interleaved 1F1B), m: microbatches. Stages take equal times.
 /// Source: Megatron-LM, arXiv 2104.04473, section 2.2.
 [[nodiscard]] double bubble_fraction(const training_parallelism& parallel) noexcept;
-
-/// Time and bytes of a collective over `size` ranks with distance `stride`, of which `node` share a node.
-///
-/// `bytes`: of the whole message: the gathered tensor, the reduced tensor, what a device sends in an all-to-all.
-/// Rings of NCCL pass through all nodes, so that the slower of links and network bounds the time.
-struct collective_time {
-    double seconds = 0;
-    double sent_bytes = 0;  ///< by a device; it receives as many
-};
-[[nodiscard]] collective_time time_collective(collective_kind kind, double bytes, std::int64_t size,
-                                              std::int64_t stride, const execution& execution, const device& device,
-                                              kernel_source& kernels);
-
-/// Time and bytes of the dispatch of tokens to experts, or of their combination.
-///
-/// `token_bytes`: of the tokens of a device, each of which has `copies` experts. Devices of a node receive every copy.
-/// A token crosses the network once for each node of its experts: (n − 1) · (1 − (1 − 1/n)^copies) nodes on average.
-/// Source: DeepSeek-V3, arXiv 2412.19437, section 3.2.2 (DeepEP).
-[[nodiscard]] collective_time time_token_exchange(double token_bytes, std::int64_t copies, std::int64_t size,
-                                                  std::int64_t stride, const execution& execution, const device& device,
-                                                  kernel_source& kernels);
-
-/// Seconds of communication that remain after all layers are computed.
-///
-/// The layers are computed one after the other. The message of a layer can be sent after its computation, and messages
-/// follow each other: `end = max(end, computed) + message`.
-[[nodiscard]] double exposed_after_layers(std::int64_t num_layers, double layer_seconds,
-                                          double message_seconds) noexcept;
 
 /// The time of a training step of a job.
 ///
