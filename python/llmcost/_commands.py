@@ -215,6 +215,7 @@ class ModelCommands:
         adapter: Text | None = None,
         lora: Text | None = None,
         qlora: bool | None = None,
+        freeze: Text | None = None,
         precision: Literal["fp32", "bf16", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp16", "auto"] | None = None,
         attention_implementation: Literal["eager", "sdpa", "auto"] | None = None,
         loss: Literal["labels", "sum", "fused"] | None = None,
@@ -229,6 +230,34 @@ class ModelCommands:
         shards: Number | None = None,
         zero: Literal["0", "1", "2", "3"] | None = None,
         fsdp: bool | None = None,
+        dp_replicate: Number | None = None,
+        ddp: bool | None = None,
+        fsdp_reshard: Text | None = None,
+        fsdp_wrap: Literal["layers", "embedding+layers+head"] | None = None,
+        fsdp_parameter_dtype: Literal["fp32", "bf16", "fp16"] | None = None,
+        fsdp_reduce_dtype: Literal["fp32", "bf16", "fp16"] | None = None,
+        gradient_sync: Literal["all", "last", "last-all-reduce"] | None = None,
+        bucket_mb: Number | None = None,
+        clip: Number | None = None,
+        tp: Number | None = None,
+        tp_plan: Literal["plain", "sequence", "sequence+loss"] | None = None,
+        sequence_parallel: bool | None = None,
+        pp: Number | None = None,
+        schedule: Text | None = None,
+        stages_per_rank: Number | None = None,
+        microbatches: Number | None = None,
+        cp: Number | None = None,
+        cp_rotate: Literal["allgather", "alltoall"] | None = None,
+        ep: Number | None = None,
+        etp: Number | None = None,
+        first_stage_layers: Number | None = None,
+        last_stage_layers: Number | None = None,
+        split: Literal["torch", "transformers", "megatron"] | None = None,
+        cp_comm_type: Literal["p2p", "all_gather", "a2a"] | None = None,
+        cross_entropy: Literal["native", "te"] | None = None,
+        recompute_modules: Texts | None = None,
+        ranks: Texts | None = None,
+        trace: Text | None = None,
         device: Texts | None = None,
         memory: Text | None = None,
         compile: bool | None = None,
@@ -239,6 +268,7 @@ class ModelCommands:
         step_seconds: Text | None = None,
         tokens: Number | None = None,
         price: Number | None = None,
+        json: bool | None = None,
     ) -> Answer:
         """Compute the memory of a training step.
 
@@ -260,6 +290,7 @@ class ModelCommands:
         adapter: PEFT adapter_config.json, or a short form: lora:r=16
         lora: LoRA: --lora r=16 is --adapter lora:r=16; e.g. r=16,targets=all-linear
         qlora: QLoRA: frozen weights in 4 bits (nf4); with --lora r=16 as --adapter qlora:r=16
+        freeze: parameters that are not trained: model.layers.0.*
         precision: fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of the configuration,
             as Transformers 5 (default auto)
         attention_implementation: eager, sdpa (fused), or auto: sdpa if the model supports it, as Transformers 5
@@ -268,8 +299,8 @@ class ModelCommands:
             labels)
         dropout: keep: use the dropout rates of the configuration (default 0)
         on: device that runs PyTorch: cpu, or cuda with its kernels and its caching allocator (default cpu)
-        recompute: activation checkpointing: none, selective (attention only), full, or full:N (first N layers)
-            (default none)
+        recompute: activation checkpointing: none, selective (attention only), operators (layers, but not
+            attention and every second matrix product), full, or full:N (first N layers) (default none)
         gradient_accumulation: micro-batches per optimizer step (default 1)
         steps: optimizer steps to replay; the optimizer state exists from the end of the first step (default 2)
         master_weights: keep a float32 copy of 16-bit weights
@@ -278,6 +309,41 @@ class ModelCommands:
         shards: data-parallel ranks; --batch and all results are per rank (default 1)
         zero: DeepSpeed ZeRO stage across --shards ranks (default 0)
         fsdp: PyTorch FSDP2 (fully_shard) across --shards ranks
+        dp_replicate: replicas of the shards of --dp: HSDP (default 1)
+        ddp: DistributedDataParallel across --dp ranks (default)
+        fsdp_reshard: reshard layers after forward: true, false, or to N ranks (default true)
+        fsdp_wrap: modules that fully_shard is applied to (default layers)
+        fsdp_parameter_dtype: type in which FSDP gathers parameters (default: as the weights)
+        fsdp_reduce_dtype: type in which FSDP reduces gradients (default: as gathered parameters)
+        gradient_sync: accumulated batches that reduce gradients: all, the last, or the last across replicas
+            (default all)
+        bucket_mb: size of DDP's buckets in MiB (default 25, the first 1)
+        clip: clip the norm of the gradients
+        tp: tensor-parallel size (default 1)
+        tp_plan: plan of --split torch: plain, sequence (norms along the sequence) or sequence+loss (logits stay
+            divided) (default plain)
+        sequence_parallel: divide norms and residuals along the sequence
+        pp: pipeline-parallel size (default 1)
+        schedule: pipeline schedule: gpipe, 1f1b, interleaved, looped-bfs, zb-h1, interleaved-zero-bubble, zbv,
+            dualpipev (default 1f1b)
+        stages_per_rank: pipeline stages of a rank (default 1)
+        microbatches: microbatches of --batch samples of a pipeline per step (default: pipeline stages)
+        cp: context-parallel size: ranks that divide a sequence (default 1)
+        cp_rotate: how keys and values of --cp travel: allgather, or alltoall in turns (default allgather)
+        ep: expert-parallel size (default 1)
+        etp: ranks that divide each expert (default 1)
+        first_stage_layers: layers of the first pipeline stage (default: as many as the others)
+        last_stage_layers: layers of the last pipeline stage (default: as many as the others)
+        split: program whose rules divide the model: torch (parallelize_module), transformers (tp_plan) or
+            megatron (default torch)
+        cp_comm_type: communication of --cp with --split megatron: p2p (ring), all_gather or a2a (heads)
+            (default p2p)
+        cross_entropy: cross-entropy of --split megatron: native (PyTorch) or te (Transformer Engine) (default
+            native)
+        recompute_modules: modules of --split megatron that backward computes again: core_attn, layernorm, mlp,
+            moe, moe_act
+        ranks: ranks to print with their collectives: 0,4,7, or all
+        trace: write a Chakra execution trace of each of --ranks: FILE.0.et, FILE.1.et ...
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
         memory: memory limit instead of --device: 24GB, 80GiB, 24G (binary)
@@ -291,6 +357,7 @@ class ModelCommands:
         step_seconds: measured step time; reports MFU and HFU for --device
         tokens: training tokens of an epoch; reports hours, energy and price on --device (images: their number)
         price: price of a device per hour, in any currency; a list for several devices
+        json: print JSON: --format json
         """
         options = {
             "batch": batch,
@@ -305,6 +372,7 @@ class ModelCommands:
             "adapter": adapter,
             "lora": lora,
             "qlora": qlora,
+            "freeze": freeze,
             "precision": precision,
             "attention_implementation": attention_implementation,
             "loss": loss,
@@ -319,6 +387,34 @@ class ModelCommands:
             "shards": shards,
             "zero": zero,
             "fsdp": fsdp,
+            "dp_replicate": dp_replicate,
+            "ddp": ddp,
+            "fsdp_reshard": fsdp_reshard,
+            "fsdp_wrap": fsdp_wrap,
+            "fsdp_parameter_dtype": fsdp_parameter_dtype,
+            "fsdp_reduce_dtype": fsdp_reduce_dtype,
+            "gradient_sync": gradient_sync,
+            "bucket_mb": bucket_mb,
+            "clip": clip,
+            "tp": tp,
+            "tp_plan": tp_plan,
+            "sequence_parallel": sequence_parallel,
+            "pp": pp,
+            "schedule": schedule,
+            "stages_per_rank": stages_per_rank,
+            "microbatches": microbatches,
+            "cp": cp,
+            "cp_rotate": cp_rotate,
+            "ep": ep,
+            "etp": etp,
+            "first_stage_layers": first_stage_layers,
+            "last_stage_layers": last_stage_layers,
+            "split": split,
+            "cp_comm_type": cp_comm_type,
+            "cross_entropy": cross_entropy,
+            "recompute_modules": recompute_modules,
+            "ranks": ranks,
+            "trace": trace,
             "device": device,
             "memory": memory,
             "compile": compile,
@@ -329,6 +425,7 @@ class ModelCommands:
             "step_seconds": step_seconds,
             "tokens": tokens,
             "price": price,
+            "json": json,
         }
         return self._answer("train", options)
 
@@ -349,6 +446,7 @@ class ModelCommands:
         adapter: Text | None = None,
         lora: Text | None = None,
         qlora: bool | None = None,
+        freeze: Text | None = None,
         precision: Literal["fp32", "bf16", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp16", "auto"] | None = None,
         attention_implementation: Literal["eager", "sdpa", "auto"] | None = None,
         loss: Literal["labels", "sum", "fused"] | None = None,
@@ -414,6 +512,7 @@ class ModelCommands:
         adapter: PEFT adapter_config.json, or a short form: lora:r=16
         lora: LoRA: --lora r=16 is --adapter lora:r=16; e.g. r=16,targets=all-linear
         qlora: QLoRA: frozen weights in 4 bits (nf4); with --lora r=16 as --adapter qlora:r=16
+        freeze: parameters that are not trained: model.layers.0.*
         precision: fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of the configuration,
             as Transformers 5 (default auto)
         attention_implementation: eager, sdpa (fused), or auto: sdpa if the model supports it, as Transformers 5
@@ -422,8 +521,8 @@ class ModelCommands:
             labels)
         dropout: keep: use the dropout rates of the configuration (default 0)
         on: device that runs PyTorch: cpu, or cuda with its kernels and its caching allocator (default cpu)
-        recompute: activation checkpointing: none, selective (attention only), full, or full:N (first N layers)
-            (default none)
+        recompute: activation checkpointing: none, selective (attention only), operators (layers, but not
+            attention and every second matrix product), full, or full:N (first N layers) (default none)
         gradient_accumulation: micro-batches per optimizer step (default 1)
         steps: optimizer steps to replay; the optimizer state exists from the end of the first step (default 2)
         master_weights: keep a float32 copy of 16-bit weights
@@ -482,6 +581,7 @@ class ModelCommands:
             "adapter": adapter,
             "lora": lora,
             "qlora": qlora,
+            "freeze": freeze,
             "precision": precision,
             "attention_implementation": attention_implementation,
             "loss": loss,
@@ -546,12 +646,30 @@ class ModelCommands:
         adapter: Text | None = None,
         lora: Text | None = None,
         qlora: bool | None = None,
-        recompute: Literal["none", "full"] | None = None,
+        recompute: Text | None = None,
         precision: Literal["fp32", "bf16", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp16", "auto"] | None = None,
         attention_implementation: Literal["eager", "sdpa", "auto"] | None = None,
         tp: Number | None = None,
         dp: Number | None = None,
         ep: Number | None = None,
+        pp: Number | None = None,
+        cp: Number | None = None,
+        etp: Number | None = None,
+        dp_replicate: Number | None = None,
+        zero: Literal["0", "1", "2", "3"] | None = None,
+        fsdp: bool | None = None,
+        fsdp_reshard: Text | None = None,
+        gradient_sync: Literal["all", "last", "last-all-reduce"] | None = None,
+        fsdp_parameter_dtype: Literal["fp32", "bf16", "fp16"] | None = None,
+        fsdp_reduce_dtype: Literal["fp32", "bf16", "fp16"] | None = None,
+        sequence_parallel: bool | None = None,
+        schedule: Text | None = None,
+        stages_per_rank: Number | None = None,
+        microbatches: Number | None = None,
+        global_batch: Number | None = None,
+        overlap: Texts | None = None,
+        attention_kernel: Text | None = None,
+        host_microseconds: Text | None = None,
         device: Texts | None = None,
         engine: Text | None = None,
         engine_version: Text | None = None,
@@ -591,7 +709,8 @@ class ModelCommands:
         adapter: PEFT adapter_config.json, or a short form: lora:r=16
         lora: LoRA: --lora r=16 is --adapter lora:r=16; e.g. r=16,targets=all-linear
         qlora: QLoRA: frozen weights in 4 bits (nf4); with --lora r=16 as --adapter qlora:r=16
-        recompute: activation checkpointing: none or full (default none)
+        recompute: activation checkpointing: none, full, full:N (first N layers), selective, or
+            selective:core_attn+layernorm (default none)
         precision: fp32, bf16, fp16, bf16-mixed, fp16-mixed, fp8-mixed or auto: the dtype of the configuration,
             as Transformers 5 (default auto)
         attention_implementation: eager, sdpa (fused), or auto: sdpa if the model supports it, as Transformers 5
@@ -599,6 +718,28 @@ class ModelCommands:
         tp: tensor-parallel size (default 1)
         dp: data-parallel ranks with separate requests (default 1)
         ep: expert-parallel size (default 1)
+        pp: pipeline-parallel size (default 1)
+        cp: context-parallel size: ranks that divide a sequence (default 1)
+        etp: ranks that divide each expert (default 1)
+        dp_replicate: replicas of the shards of --dp: HSDP (default 1)
+        zero: DeepSpeed ZeRO stage across --shards ranks (default 0)
+        fsdp: PyTorch FSDP2 (fully_shard) across --shards ranks
+        fsdp_reshard: reshard layers after forward: true, false, or to N ranks (default true)
+        gradient_sync: accumulated batches that reduce gradients: all, the last, or the last across replicas
+            (default all)
+        fsdp_parameter_dtype: type in which FSDP gathers parameters (default: as the weights)
+        fsdp_reduce_dtype: type in which FSDP reduces gradients (default: as gathered parameters)
+        sequence_parallel: divide norms and residuals along the sequence
+        schedule: pipeline schedule: gpipe, 1f1b, interleaved, looped-bfs, zb-h1, interleaved-zero-bubble, zbv,
+            dualpipev (default 1f1b)
+        stages_per_rank: pipeline stages of a rank (default 1)
+        microbatches: microbatches of --batch samples of a pipeline per step (default: pipeline stages)
+        global_batch: samples of a step of all data-parallel ranks; sets the microbatches of --batch samples
+        overlap: communication at the same time as computation: dp, tp, ep, pp, or none (default dp)
+        attention_kernel: attention of a training step: flash1, flash2, flash3 (default: measured prefill
+            attention)
+        host_microseconds: host time per kernel of a training job that is launched kernel by kernel (default: by
+            --execution)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
         engine: trtllm, vllm or sglang: its kernels and host overhead; torch: PyTorch (default: fused kernels,
@@ -645,6 +786,24 @@ class ModelCommands:
             "tp": tp,
             "dp": dp,
             "ep": ep,
+            "pp": pp,
+            "cp": cp,
+            "etp": etp,
+            "dp_replicate": dp_replicate,
+            "zero": zero,
+            "fsdp": fsdp,
+            "fsdp_reshard": fsdp_reshard,
+            "gradient_sync": gradient_sync,
+            "fsdp_parameter_dtype": fsdp_parameter_dtype,
+            "fsdp_reduce_dtype": fsdp_reduce_dtype,
+            "sequence_parallel": sequence_parallel,
+            "schedule": schedule,
+            "stages_per_rank": stages_per_rank,
+            "microbatches": microbatches,
+            "global_batch": global_batch,
+            "overlap": overlap,
+            "attention_kernel": attention_kernel,
+            "host_microseconds": host_microseconds,
             "device": device,
             "engine": engine,
             "engine_version": engine_version,
@@ -1213,7 +1372,8 @@ class ModelCommands:
             calibrated local GPU)
         calibration: kernel measurements, a directory of them, or none
         engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
-        execution: of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)
+        execution: of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile;
+            reduce-overhead: compile in CUDA graphs (default eager)
         host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
             (default h100)
         tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
@@ -1296,12 +1456,16 @@ class ModelCommands:
         dtype: Text | None = None,
         activation_dtype: Text | None = None,
         cache_dtype: Text | None = None,
+        training: bool | None = None,
+        optimizer: Text | None = None,
+        recompute: Text | None = None,
         top: Number | None = None,
     ) -> Answer:
         """Summarize a forward pass by model, layers and operation types.
 
         Computes a forward pass at three levels: the model, its layers, and its operation types, largest first.
-        With --device, estimates their times and lists the slowest first.
+        With --device, estimates their times and lists the slowest first. With --training, lists forward,
+        backward and optimizer of a training step by module, with the time of llmcost latency.
 
         batch: sequences (or images) per step (default 1)
         sequence: new tokens per sequence (default 1024)
@@ -1318,7 +1482,8 @@ class ModelCommands:
             calibrated local GPU)
         calibration: kernel measurements, a directory of them, or none
         engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
-        execution: of --engine torch: eager, or graph: kernels in a CUDA graph (default eager)
+        execution: of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile;
+            reduce-overhead: compile in CUDA graphs (default eager)
         host: host of --engine torch: h100 or h200 (measured), or microseconds per kernel that it launches
             (default h100)
         tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
@@ -1330,6 +1495,10 @@ class ModelCommands:
         dtype: weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)
         activation_dtype: activation type (default: as the weights)
         cache_dtype: KV cache type (default: as the activations)
+        training: include a training step: backward pass and gradients
+        optimizer: optimizer; suffixes :fused, :single, :in-backward (default adamw)
+        recompute: activation checkpointing: none, full, full:N (first N layers), selective, or
+            selective:core_attn+layernorm (default none)
         top: number of rows (default: all)
         """
         options = {
@@ -1355,6 +1524,9 @@ class ModelCommands:
             "dtype": dtype,
             "activation_dtype": activation_dtype,
             "cache_dtype": cache_dtype,
+            "training": training,
+            "optimizer": optimizer,
+            "recompute": recompute,
             "top": top,
         }
         return self._answer("levels", options)
