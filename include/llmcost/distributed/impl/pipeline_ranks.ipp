@@ -57,6 +57,12 @@ struct pipeline_stage {
     (void)replay_training(out.pass, one_pass, &out.collectives);
     for (const tape_node& n : out.pass.nodes) {
         out.forward_flops += count(n.torch_flops);
+        // fused attention has two products in forward and five in backward (torch/utils/flop_counter.py,
+        // `sdpa_backward_flop_count`)
+        if (n.kind == op::attention) {
+            if (n.has_backward) out.backward_flops += count(n.torch_flops) * count(5) / count(2);
+            continue;
+        }
         for (const tape_edge& e : n.inputs)
             if (e.requires_grad) out.backward_flops += count(n.torch_flops);
     }
