@@ -58,7 +58,7 @@ private:
     }
     void begin_forward();
     void begin_backward();
-    void count_work(std::int32_t node, std::uint64_t times, training_phase phase);
+    void count_work(std::int32_t node, std::uint64_t flops, std::uint64_t times, training_phase phase);
     void exchange_keys(std::int32_t node, training_phase phase);
     void exchange_gradients(std::int32_t node);
     void add(collective_event event);

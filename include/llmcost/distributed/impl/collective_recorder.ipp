@@ -76,11 +76,12 @@ LLMCOST_INLINE void collective_recorder::on_collective(const collective_event& e
     add(event);
 }
 
-LLMCOST_INLINE void collective_recorder::count_work(std::int32_t node, std::uint64_t times, training_phase phase) {
+LLMCOST_INLINE void collective_recorder::count_work(std::int32_t node, std::uint64_t flops, std::uint64_t times,
+                                                    training_phase phase) {
     const tape_node& n = pass_.nodes[static_cast<std::size_t>(node)];
     if (parts_.empty() || parts_.back().next_collective != collectives_.size() || parts_.back().phase != phase)
         parts_.push_back({.next_collective = collectives_.size(), .phase = phase});
-    parts_.back().flops += n.torch_flops * times;
+    parts_.back().flops += flops;
     std::uint64_t bytes = n.output_bytes;
     for (const tape_edge& e : n.inputs) bytes += e.bytes;
     parts_.back().bytes += bytes * times;
@@ -92,16 +93,18 @@ LLMCOST_INLINE void collective_recorder::on_forward(std::int32_t node, bool is_r
     if (is_divided_attention(node))
         for (std::int64_t turn = 1; turn < (parallel_.rotates_context ? parallel_.context : 2); ++turn)
             exchange_keys(node, phase);
-    count_work(node, 1, phase);
+    count_work(node, pass_.nodes[static_cast<std::size_t>(node)].torch_flops, 1, phase);
 }
 
 LLMCOST_INLINE void collective_recorder::on_backward(std::int32_t node) {
     begin_backward();
     const tape_node& n = pass_.nodes[static_cast<std::size_t>(node)];
-    count_work(
-        node,
-        static_cast<std::uint64_t>(std::ranges::count_if(n.inputs, [](const tape_edge& e) { return e.requires_grad; })),
-        training_phase::backward);
+    const auto gradients =
+        static_cast<std::uint64_t>(std::ranges::count_if(n.inputs, [](const tape_edge& e) { return e.requires_grad; }));
+    // fused attention has two products in forward and five in backward (torch/utils/flop_counter.py)
+    const std::uint64_t flops =
+        n.kind == op::attention && gradients > 0 ? n.torch_flops * 5 / 2 : n.torch_flops * gradients;
+    count_work(node, flops, gradients, training_phase::backward);
     if (!is_divided_attention(node)) return;
     if (!parallel_.rotates_context) exchange_keys(node, training_phase::backward);
     for (std::int64_t turn = 1; turn <= parallel_.context; ++turn) {
