@@ -28,8 +28,8 @@
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/serving/engines.hpp>
-#include <llmcost/serving/parallel_training.hpp>
 #include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/parallel_training.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
@@ -45,7 +45,7 @@ struct latency_request {
     /// of a complete training plan and workload of PyTorch, which `llmcost train` has
     const training_plan* plan = nullptr;
     training_schedule schedule{};  ///< optimizer and activation checkpointing; used by a training step
-    bool has_job = false;  ///< a training step on many devices
+    bool has_job = false;          ///< a training step on many devices
     training_job job{};
     output_format format = output_format::text;
 };
@@ -64,9 +64,9 @@ struct latency_response {
 struct latency_training_response {
     training_plan plan{};
     training_cost cost{};
-    double watts = 0;                           ///< mean power per device
-    std::optional<torch_step> torch{};          ///< with `--engine torch`
-    std::vector<detail::faster_step> faster{};  ///< changes of the program
+    double watts = 0;                                  ///< mean power per device
+    std::optional<torch_step> torch{};                 ///< with `--engine torch`
+    std::vector<detail::faster_step> faster{};         ///< changes of the program
     std::optional<parallel_training_cost> parallel{};  ///< of a job on many devices
     training_job job{};
     std::vector<std::string> assumptions{};

@@ -9,7 +9,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/cli/args/training_job_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
 

@@ -261,12 +261,12 @@ private:
     /// The parameters that the optimizer updates, and its traffic; they do not depend on the batch.
     [[nodiscard]] training_memory update_memory() const {
         constexpr std::int64_t short_sequence = 64;
-        workload small = load_;
-        small.batch = 1;
-        small.sequence = std::min(load_.sequence, short_sequence);
+        workload minimal_load = load_;
+        minimal_load.batch = 1;
+        minimal_load.sequence = std::min(load_.sequence, short_sequence);
         execution undivided = execution_;
         undivided.parallel = {};
-        return training_memory_per_device(model_, small, undivided, plan_);
+        return training_memory_per_device(model_, minimal_load, undivided, plan_);
     }
 
     [[nodiscard]] collective_time collective(collective_kind kind, double bytes, std::int64_t size,

@@ -31,7 +31,6 @@
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training.hpp>
-#include <llmcost/text/error.hpp>
 #include <llmcost/trace/collective.hpp>
 
 namespace llmcost {

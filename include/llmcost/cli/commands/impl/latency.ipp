@@ -23,7 +23,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
-#include <llmcost/cli/args/training_job_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/faster_step.hpp>

@@ -24,7 +24,7 @@
 #include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/cli/args/training_job_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>

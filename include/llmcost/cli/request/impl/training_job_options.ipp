@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/cli/args/training_job_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -97,5 +97,5 @@ training_job read_training_job(const arguments& args, std::int64_t batch);
 }  // namespace llmcost::cli
 
 #ifndef LLMCOST_COMPILED
-#include <llmcost/cli/args/impl/training_job_options.ipp>  // IWYU pragma: export
+#include <llmcost/cli/request/impl/training_job_options.ipp>  // IWYU pragma: export
 #endif
