@@ -81,7 +81,7 @@ TEST_CASE("options of other programs are answered with their names here") {
     CHECK(use("train --bf16" + qwen) == "--precision bf16");
     CHECK(use("memory --bf16" + qwen) == "--dtype bfloat16");
     CHECK(use("memory --load-in-4bit" + qwen) == "--quantization nf4");
-    CHECK(use("memory --json" + qwen) == "--format json");
+    CHECK(use("memory --json" + qwen) == "--format json; --json is an option of llmcost train");
     CHECK(use("memory --csv" + qwen) == "--format csv");
     CHECK(has(use("train --lora-rank 8" + qwen), "r=8"));
     // an option that only other commands have
