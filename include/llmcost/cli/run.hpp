@@ -16,6 +16,7 @@
 #include <llmcost/cli/commands/graph.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/levels.hpp>
+#include <llmcost/cli/commands/local.hpp>
 #include <llmcost/cli/commands/mcp.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/models.hpp>
@@ -40,10 +41,10 @@ namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
 inline constexpr std::array all_commands{
-    &page_command,   &compare_command,  &formula_command, &models_command, &devices_command, &memory_command,
-    &train_command,  &fit_command,      &check_command,   &graph_command,  &op_command,      &latency_command,
-    &serve_command,  &simulate_command, &plan_command,    &sweep_command,  &ops_command,     &levels_command,
-    &report_command, &why_command,      &mcp_command};
+    &page_command,  &compare_command,  &formula_command, &models_command, &devices_command, &memory_command,
+    &train_command, &fit_command,      &check_command,   &graph_command,  &op_command,      &latency_command,
+    &serve_command, &simulate_command, &plan_command,    &sweep_command,  &ops_command,     &levels_command,
+    &local_command, &report_command,   &why_command,     &mcp_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

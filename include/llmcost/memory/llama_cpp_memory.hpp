@@ -79,6 +79,20 @@ struct llama_cpp_memory {
     }
 };
 
+namespace detail {
+
+/// The index of the layer to which a path belongs: its first number. -1: none.
+[[nodiscard]] std::int64_t layer_of_path(std::string_view path);
+
+[[nodiscard]] count elements_of_shape(const std::vector<std::int64_t>& sizes);
+
+/// Whether a parameter belongs to an encoder of images or audio, which is a file of its own (`--mmproj`).
+[[nodiscard]] bool is_multimodal_parameter(std::string_view parameter);
+
+[[nodiscard]] bool is_expert_parameter(std::string_view parameter);
+
+}  // namespace detail
+
 /// The backend of each layer of a model.
 ///
 /// Source: src/llama-model.cpp, `llama_model_base::load_tensors` (`get_layer_buft_list`); common/arg.cpp,

@@ -11,6 +11,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -79,9 +80,10 @@ inline constexpr std::array latency_options = concatenate(
                  std::array{option::device_list,
                             with_help(option::engine,
                                       "trtllm, vllm or sglang: its kernels and host overhead; torch: "
-                                      "PyTorch (default: fused kernels, no host overhead)"),
+                                      "PyTorch; llama.cpp: GGUF files (default: fused kernels, no host overhead)"),
                             option::engine_version, option::calibration, option::torch_execution, option::network,
                             option::torch_host, option::tf32}),
+    with_section("llama.cpp", llama_cpp_time_options),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),
     with_section("Output", std::array{option::format}), help_option);

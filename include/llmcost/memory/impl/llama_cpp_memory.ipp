@@ -30,8 +30,7 @@ namespace llmcost::detail {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/// The index of the layer to which a path belongs: its first number. -1: none.
-[[nodiscard]] LLMCOST_INLINE std::int64_t layer_of_path(std::string_view path) {
+LLMCOST_INLINE std::int64_t layer_of_path(std::string_view path) {
     while (!path.empty()) {
         const std::size_t dot = path.find('.');
         const std::string_view part = path.substr(0, dot);
@@ -46,21 +45,20 @@ namespace llmcost::detail {
     return -1;
 }
 
-[[nodiscard]] LLMCOST_INLINE count elements_of_shape(const std::vector<std::int64_t>& sizes) {
+LLMCOST_INLINE count elements_of_shape(const std::vector<std::int64_t>& sizes) {
     count n = 1;
     for (const std::int64_t size : sizes) n *= count(size);
     return n;
 }
 
-/// Whether a parameter belongs to an encoder of images or audio, which is a file of its own (`--mmproj`).
-[[nodiscard]] LLMCOST_INLINE bool is_multimodal_parameter(std::string_view parameter) {
+LLMCOST_INLINE bool is_multimodal_parameter(std::string_view parameter) {
     for (const std::string_view part : {"vision_tower.", "visual.", "vision_model.", "audio_tower.",
                                         "multi_modal_projector.", "embed_vision.", "embed_audio."})
         if (parameter.find(part) != std::string_view::npos) return true;
     return false;
 }
 
-[[nodiscard]] LLMCOST_INLINE bool is_expert_parameter(std::string_view parameter) {
+LLMCOST_INLINE bool is_expert_parameter(std::string_view parameter) {
     return parameter.find(".experts.") != std::string_view::npos;
 }
 

@@ -27,6 +27,7 @@
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/faster_step.hpp>
+#include <llmcost/cli/commands/llama_cpp_latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/torch_latency.hpp>
@@ -328,6 +329,9 @@ LLMCOST_INLINE command_output run_latency_on_devices(const arguments& args, cons
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_latency(const arguments& args, const program& io) {
+    if (args.text(option::engine) == detail::llama_cpp_engine_name) return detail::run_llama_cpp_latency(args, io);
+    for (const option_spec& o : llama_cpp_time_options)
+        if (args.has(o)) throw_usage(o.name, "requires --engine llama.cpp");
     if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
         return detail::run_latency_on_devices(args, io, std::move(devices));
     latency_request request = detail::parse_latency_request(args);

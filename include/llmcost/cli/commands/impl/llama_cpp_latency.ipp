@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/cli/commands/llama_cpp_latency.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/analysis/minimal_workload.hpp>
+#include <llmcost/base/config_view.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/inline.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/engine_memory_options.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
+#include <llmcost/cli/args/options.hpp>
+#include <llmcost/cli/args/schedule_options.hpp>
+#include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
+#include <llmcost/cli/request/deployment.hpp>
+#include <llmcost/cli/request/memory_fit.hpp>
+#include <llmcost/cli/request/model_source.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/files/ggml_type.hpp>
+#include <llmcost/files/gguf_mix.hpp>
+#include <llmcost/files/gguf_sizes.hpp>
+#include <llmcost/kernels/kernel_library.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/llama_cpp_memory.hpp>
+#include <llmcost/model/model_spec.hpp>
+#include <llmcost/report/json_writer.hpp>
+#include <llmcost/report/listing.hpp>
+#include <llmcost/serving/llama_cpp_step.hpp>
+#include <llmcost/text/error.hpp>
+#include <llmcost/text/messages.hpp>
+#include <llmcost/text/nearest_name.hpp>
+
+namespace llmcost::cli::detail {
+
+/// The name of an element type as GGUF spells it.
+LLMCOST_INLINE std::string gguf_type_name(dtype type) {
+    switch (type) {
+        case dtype::float32: return "F32";
+        case dtype::float16: return "F16";
+        case dtype::bfloat16: return "BF16";
+        default: return std::string(name_of(type));
+    }
+}
+
+/// `--quantization` in lower case with `_`; `mxfp4` is the mix that keeps experts in MXFP4.
+LLMCOST_INLINE std::string gguf_mix_name(std::string_view text) {
+    std::string name = lower(text);
+    std::ranges::replace(name, '-', '_');
+    return name == "mxfp4" ? "mxfp4_moe" : name;
+}
+
+/// The type of a matrix of a model whose conversion is not known.
+///
+/// That of the mix; Q6_K for the head, and for values and last projections of layers with more bits in the mixes `_m`.
+/// Rows that are no multiple of a block have a type with smaller blocks. Source: src/llama-quant.cpp,
+/// `llama_tensor_get_type`, `tensor_type_fallback`.
+LLMCOST_INLINE ggml_type approximate_type(const llmcost::detail::gguf_mix_entry& mix, const tensor_shape& t,
+                                          std::int64_t num_layers) {
+    using llmcost::detail::gguf_mix;
+    const std::string_view name(t.name);
+    for (const std::string_view suffix : {"gate.weight", "router.weight", "norm.weight"})
+        if (name.ends_with(suffix)) return ggml_type::f32;
+    const std::int64_t layer = llmcost::detail::layer_of_path(name);
+    ggml_type type = mix.type;
+    if (mix.quant_mix == gguf_mix::mxfp4_moe && !llmcost::detail::is_expert_parameter(name)) type = ggml_type::q8_0;
+    const bool has_few_bits = row_of(type).block == row_of(ggml_type::q6_k).block && type != ggml_type::q6_k;
+    const bool is_m = mix.quant_mix == gguf_mix::q4_k_m || mix.quant_mix == gguf_mix::q5_k_m;
+    const bool has_more_bits =
+        layer < num_layers / 8 || layer >= 7 * num_layers / 8 || (layer - num_layers / 8) % 3 == 2;
+    const bool is_last =
+        name.find("down_proj") != std::string_view::npos || name.find("v_proj") != std::string_view::npos;
+    if (has_few_bits && ((layer < 0 && name.find("embed") == std::string_view::npos) ||
+                         (layer >= 0 && is_m && is_last && has_more_bits)))
+        type = ggml_type::q6_k;
+    const auto row = static_cast<std::uint64_t>(t.sizes.back());
+    if (row % row_of(type).block == 0) return type;
+    const std::uint32_t bytes = row_of(type).bytes * 32 / row_of(type).block;
+    const ggml_type smaller = bytes <= row_of(ggml_type::q3_k).bytes / 8   ? ggml_type::q4_0
+                              : bytes <= row_of(ggml_type::q4_k).bytes / 8 ? ggml_type::q5_0
+                              : bytes <= row_of(ggml_type::q5_k).bytes / 8 ? ggml_type::q5_1
+                                                                           : ggml_type::q8_0;
+    return row % row_of(smaller).block == 0 ? smaller : ggml_type::f16;
+}
+
+/// A model with the weights of a mix, and whether the rules of the mix are not known for it.
+struct read_with_mix {
+    parsed_model read;
+    const llmcost::detail::gguf_mix_entry* mix = nullptr;  ///< null: no mix
+    bool is_approximate = false;
+};
+
+LLMCOST_INLINE read_with_mix read_mix(const arguments& args, const program& io) {
+    const llmcost::detail::gguf_mix_entry* mix =
+        llmcost::detail::lookup_gguf_mix(gguf_mix_name(args.text(option::quantization)));
+    if (mix == nullptr) return {io.read(args, io)};
+    arguments plain = args;
+    plain.remove(option::quantization);
+    parsed_model read = io.read(plain, io);
+    const bool has_mxfp4_experts =
+        read.found.document.read_with([](config_view root) { return gguf_source_of(root).experts_are_mxfp4; });
+    // the converter copies experts in MXFP4
+    if (has_mxfp4_experts && mix->quant_mix == llmcost::detail::gguf_mix::mxfp4_moe)
+        mix = llmcost::detail::lookup_gguf_mix("q8_0");
+    plain = args;
+    plain.replace(option::quantization, mix->name);
+    try {
+        return {io.read(plain, io), mix};
+    } catch (const error& e) {
+        if (e.code() != errc::unsupported) throw;
+    }
+    return {std::move(read), mix, true};
+}
+
+LLMCOST_INLINE llama_cpp_model read_llama_cpp_model(const arguments& args, const program& io) {
+    read_with_mix found = read_mix(args, io);
+    const llmcost::detail::gguf_mix_entry* const mix = found.mix;
+    llama_cpp_model out{.read = std::move(found.read), .is_approximate = found.is_approximate};
+    const model& m = out.read.subject;
+    const dtype weight_type = storage_types_of(m, workload{}).weights;
+    const bool is_stored = !out.is_approximate && out.read.stored.is_applied;
+    for (const tensor_shape& t : list_model(m, minimal_workload(m)).tensors) {
+        llama_cpp_tensor tensor;
+        tensor.weight.parameter = t.name;
+        tensor.weight.elements = 1;
+        for (const std::int64_t size : t.sizes) tensor.weight.elements *= count(size);
+        tensor.is_matrix = t.sizes.size() > 1;
+        const std::string_view name(t.name);
+        tensor.is_lookup = llmcost::detail::layer_of_path(name) < 0 && tensor.is_matrix &&
+                           (name.find("embed") != std::string_view::npos || name.find("wte") != std::string_view::npos);
+        if (is_stored) {
+            tensor.type = out.read.stored.bytes.type_of(t.name);
+            tensor.weight.bytes = out.read.stored.bytes.parameter_bytes(t.name);
+        } else if (out.is_approximate) {
+            const ggml_type_row& row =
+                row_of(tensor.is_matrix ? approximate_type(*mix, t, m.config.num_hidden_layers) : ggml_type::f32);
+            tensor.type = row.name;
+            tensor.weight.bytes = tensor.weight.elements / count(row.block) * count(row.bytes);
+        } else {
+            tensor.type = gguf_type_name(weight_type);
+            tensor.weight.bytes = llmcost::bytes_of(tensor.weight.elements, weight_type);
+        }
+        out.tensors.push_back(std::move(tensor));
+    }
+    out.label = is_stored            ? out.read.stored.label
+                : out.is_approximate ? "all matrices in " + std::string(row_of(mix->type).name) + ", approximately"
+                                     : "weights in " + gguf_type_name(weight_type);
+    return out;
+}
+
+LLMCOST_INLINE llama_cpp_machine parse_llama_cpp_machine(const arguments& args, std::string_view device_name) {
+    llama_cpp_machine out;
+    out.library = std::make_shared<kernel_library>(std::string(device_name), std::string(), std::string(), "none");
+    const device& named = out.library->target_device("--device");
+    const llama_cpp_backend standard = default_backend(named);
+    out.processors.backend = static_cast<llama_cpp_backend>(args.choice(option::backend, static_cast<int>(standard)));
+    if (standard == llama_cpp_backend::cpu && out.processors.backend != llama_cpp_backend::cpu)
+        throw_usage(option::backend.name, printable(std::string_view(named.title)) + " is a CPU; expected cpu");
+    const std::string_view host_name = args.text(option::host_device, "desktop_ddr5_5600");
+    out.processors.host = find_device(host_name);
+    if (out.processors.host == nullptr || !is_cpu(*out.processors.host)) {
+        name_suggestions near(host_name);
+        for (const device& d : devices)
+            if (is_cpu(d)) near.add_candidate(std::string_view(d.names[0]));
+        throw_usage(option::host_device.name, "no CPU " + quote(host_name) + near.suggestion_or_list());
+    }
+    if (standard == llama_cpp_backend::cpu)
+        out.processors.host = &named;
+    else
+        out.processors.gpu = &named;
+    return out;
+}
+
+LLMCOST_INLINE llama_cpp_speed llama_cpp_speed_of(const llama_cpp_model& m, const llama_cpp_step_tokens& tokens,
+                                                  const llama_cpp_options& options, const llama_cpp_machine& machine) {
+    llama_cpp_speed out;
+    const bool is_generation = tokens.sequence == 1;
+    if (!is_generation) out.prompt_tokens = tokens.sequence;
+    out.depth = is_generation ? tokens.past : tokens.past + tokens.sequence;
+    const auto time_of = [&](const llama_cpp_step_tokens& step) {
+        return time_llama_cpp_step(m.read.subject, step, options, m.tensors, machine.processors);
+    };
+    out.generation = time_of({out.depth, 1});
+    out.prompt = time_of({is_generation ? 0 : tokens.past, out.prompt_tokens});
+    out.step = is_generation ? out.generation : out.prompt;
+    std::vector<llama_cpp_weight> weights;
+    for (const llama_cpp_tensor& t : m.tensors) weights.push_back(t.weight);
+    workload load;
+    load.batch = 1;
+    load.past = tokens.past;
+    load.sequence = tokens.sequence;
+    out.memory = llama_cpp_memory_of(m.read.subject, load, options, weights);
+    return out;
+}
+
+LLMCOST_INLINE std::string tokens_per_second(const llama_cpp_step_time& time, std::int64_t tokens) {
+    const auto n = static_cast<double>(tokens);
+    return formatted("%.1f", n / time.seconds) + " tokens/s (" + formatted("%.1f", n / time.upper) + " to " +
+           formatted("%.1f", n / time.lower) + ')';
+}
+
+LLMCOST_INLINE void write_speed(json_writer& json, std::string_view key, const llama_cpp_step_time& time,
+                                std::int64_t tokens) {
+    const auto n = static_cast<double>(tokens);
+    json.key(key).object().member("value", n / time.seconds).member("lower", n / time.upper);
+    json.member("upper", n / time.lower).end_object();
+}
+
+/// Writes what a step reads and computes on each device.
+LLMCOST_INLINE void write_work(json_writer& json, const std::vector<llama_cpp_work>& work) {
+    constexpr std::string_view class_names[]{"f16", "bf16", "f32", "quantized"};
+    json.key("work").array();
+    for (std::size_t i = 0; i < work.size(); ++i) {
+        const llama_cpp_work& w = work[i];
+        json.object().member("device", i + 1 == work.size() ? "CPU" : "GPU" + std::to_string(i));
+        json.key("products").object();
+        for (std::size_t c = 0; c < std::size(class_names); ++c) {
+            const llama_cpp_work::products& p = w.by_class[c];
+            if (p.bytes == 0) continue;
+            json.key(class_names[c]).object().member("bytes", p.bytes).member("flops", p.flops);
+            json.member("weights", p.elements).end_object();
+        }
+        json.end_object().member("cache_bytes", w.cache_bytes).member("state_bytes", w.state_bytes);
+        json.member("attention_flops", w.attention_flops).member("score_bytes", w.score_bytes);
+        json.member("activation_bytes", w.activation_bytes).member("launches", w.launches).end_object();
+    }
+    json.end_array();
+}
+
+LLMCOST_INLINE command_output run_llama_cpp_latency(const arguments& args, const program& io) {
+    for (const option_spec& o : {option::training, option::optimizer, option::ragged_batch, option::encoder_sequence})
+        if (args.has(o)) throw_usage(o.name, "not supported with --engine llama.cpp");
+    for (const option_spec& o : {option::tp, option::dp, option::ep})
+        if (args.number(o, 1) != 1) throw_usage(o.name, "not supported with --engine llama.cpp; use --tensor-split");
+    if (args.number(option::batch, 1) != 1)
+        throw_usage(option::batch.name, "not supported with --engine llama.cpp; expected 1");
+    if (!args.has(option::device)) throw_usage(option::device.name, "required");
+    const llama_cpp_machine machine = parse_llama_cpp_machine(args, args.text(option::device));
+    llama_cpp_options options = parse_llama_cpp_options(args, *find_engine_memory_profile(llama_cpp_engine_name));
+    if (machine.processors.gpu == nullptr) {
+        if (options.gpu_layers > 0) throw_usage(option::gpu_layers.name, "the device is a CPU; expected 0");
+        options.gpu_layers = 0;
+    }
+    const llama_cpp_step_tokens tokens{args.number(option::past, 0, 0), args.number(option::sequence, 1)};
+    llama_cpp_model m = read_llama_cpp_model(args, io);
+    const llama_cpp_speed speed = llama_cpp_speed_of(m, tokens, options, machine);
+    const device& main_device = machine.main_device();
+    const memory_limit limit = memory_limit_on(main_device);
+    const count needed = largest_device_bytes(speed.memory);
+    const std::string_view backend = llama_cpp_backend_names[static_cast<std::size_t>(
+        machine.processors.gpu == nullptr ? llama_cpp_backend::cpu : machine.processors.backend)];
+    const exit_code status = limit.is_set() ? exit_code_of_fit(limit, needed) : exit_code::ok;
+    const std::string model_name = printable(m.read.found.name_of_model.name);
+
+    if (static_cast<output_format>(args.choice(option::format)) == output_format::json) {
+        json_writer json;
+        json.object().member("seconds", speed.step.seconds).member("lower", speed.step.lower);
+        json.member("upper", speed.step.upper).member("model", model_name);
+        json.member("device", std::string_view(main_device.names[0])).member("engine", llama_cpp_engine_name);
+        json.member("backend", backend).member("weights", m.label).member("is_approximate", m.is_approximate);
+        json.member("file_bytes", m.file_bytes()).member("sequence", tokens.sequence).member("past", tokens.past);
+        write_speed(json, "prompt_tokens_per_second", speed.prompt, speed.prompt_tokens);
+        write_speed(json, "generation_tokens_per_second", speed.generation, 1);
+        json.key("parts").object().member("weights", speed.step.weights_seconds);
+        json.member("attention", speed.step.attention_seconds).member("overhead", speed.step.overhead_seconds);
+        json.member("transfer", speed.step.transfer_seconds).end_object();
+        write_work(json, speed.step.work);
+        json.member("needed", needed);
+        write_memory_fit(json, limit, needed);
+        json.end_object();
+        return {json.text() + '\n', status};
+    }
+
+    std::string out = model_name + "\nllama.cpp (" + std::string(backend) + ") on " +
+                      printable(std::string_view(main_device.title)) + " · " + m.label + "\n\n";
+    out += "prompt      " + tokens_per_second(speed.prompt, speed.prompt_tokens) + ", " +
+           grouped(count(speed.prompt_tokens)) + " tokens\n";
+    out += "generation  " + tokens_per_second(speed.generation, 1) + ", after " + grouped(count(speed.depth)) +
+           " tokens\n\n";
+    const auto line = [&](std::string_view label, double seconds) {
+        if (seconds == 0) return;
+        out += "  " + std::string(label) + std::string(22 - label.size(), ' ') + formatted("%8.3f", 1e3 * seconds) +
+               " ms " + formatted("%5.1f", 100 * seconds / speed.step.seconds) + " %\n";
+    };
+    out += tokens.sequence == 1 ? "Time of a token:\n" : "Time of the prompt:\n";
+    line("weights", speed.step.weights_seconds);
+    line("attention", speed.step.attention_seconds);
+    line("launches, activations", speed.step.overhead_seconds);
+    line("transfers", speed.step.transfer_seconds);
+    out += '\n';
+    if (const std::string fit = memory_fit_text(limit, needed); !fit.empty()) out += fit + '\n';
+    out += "Assumptions: " + formatted("%.1f", main_device.memory_bandwidth) +
+           " GB/s of the datasheet; flash attention " + (options.has_flash_attention ? "on" : "off") +
+           "; nine of ten measured speeds are within the intervals\n";
+    return {out, status};
+}
+
+}  // namespace llmcost::cli::detail

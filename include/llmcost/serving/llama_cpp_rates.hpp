@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/devices/device.hpp>
+
+// The rates that llama.cpp's backends reach.
+namespace llmcost {
+
+/// A backend of llama.cpp.
+enum class llama_cpp_backend : std::uint8_t { cuda, rocm, vulkan, metal, cpu };
+inline constexpr std::string_view llama_cpp_backend_names[]{"cuda", "rocm", "vulkan", "metal", "cpu"};
+
+/// Classes of GGUF types that share kernels.
+enum class ggml_type_class : std::uint8_t {
+    half,      ///< F16
+    bfloat,    ///< BF16
+    single,    ///< F32
+    quantized  ///< blocks of integers
+};
+
+/// The rates of a backend on one generation of devices, as fractions of the datasheet.
+struct llama_cpp_rates {
+    llama_cpp_backend backend{};
+    std::int32_t min_capability = 0;   ///< CUDA: lowest compute capability of the generation, e.g. 89
+    std::string_view title_prefix{};   ///< of devices of the generation; empty: all
+    double half_bandwidth = 1;         ///< share of the memory bandwidth that products with one token reach: F16
+    double bfloat_bandwidth = 1;       ///< BF16
+    double quantized_bandwidth = 1;    ///< quantized types
+    double unit_bandwidth = 0;         ///< GB/s that one compute unit reads at most; 0: no limit
+    double half_peak = 1;              ///< share of the 16-bit peak that products of prompts reach: F16
+    double bfloat_peak = 1;            ///< BF16
+    double quantized_peak = 1;         ///< quantized types
+    double half_per_watt = 0;          ///< TFLOP/s per watt of the board at most: F16; 0: no limit
+    double quantized_per_watt = 0;     ///< quantized types
+    double dequantization_passes = 0;  ///< part of writing and reading weights as F16 that products do not hide
+    double cache_bandwidth = 1;        ///< share of the memory bandwidth that flash attention reaches with one token
+    double eager_cache_bandwidth = 1;  ///< without flash attention
+    double attention_peak = 1;         ///< share of the 16-bit peak that flash attention of prompts reaches
+    double score_passes = 7;           ///< without flash attention: reads and writes of float32 scores of a prompt
+    double activation_passes = 2;      ///< reads and writes of float32 results between products
+    double launch_seconds = 0;         ///< of an operation
+    double crossing_seconds = 0;       ///< of a change of the device
+    double generation_interval =
+        0.2;                       ///< nine of ten measured generation speeds differ by at most this factor, minus 1
+    double prompt_interval = 0.3;  ///< nine of ten measured prompt speeds differ by at most this factor, minus 1
+};
+
+// Fitted on llama-bench tables (docs/local-machines.md), except where a comment has another source. Generations
+// without measurements have the values of the nearest one, with wider intervals. The first entry that matches counts.
+//
+// CUDA: XiongjieDai/GPU-Benchmarks-on-LLM-Inference, builds of May 2024, without flash attention. Generation speeds of
+// RTX A6000, RTX 3080, RTX 4080 and H100 PCIe were held out of the fit of the shared values. Prompts are limited by
+// power: TFLOP/s per watt agree within a generation, shares of the peak do not. `cache_bandwidth` and `attention_peak`
+// are those of the RDNA 3.5 fit or better: no CUDA row has flash attention.
+// ROCm, Vulkan: kyuz0/amd-strix-halo-toolboxes, one device, with flash attention; Vulkan with RADV.
+// Metal: the tables of May 2024, M1 Max and M3 Max. CPU: geerlingguy/ai-benchmarks, generation only.
+// clang-format off
+inline constexpr llama_cpp_rates llama_cpp_rate_table[]{
+    {.backend = llama_cpp_backend::cuda, .min_capability = 100, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.85, .quantized_peak = 0.85, .half_per_watt = 0.481, .quantized_per_watt = 0.478, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.2, .prompt_interval = 0.5},
+    {.backend = llama_cpp_backend::cuda, .min_capability = 90, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.85, .quantized_peak = 0.85, .half_per_watt = 0.562, .quantized_per_watt = 0.505, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.13, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::cuda, .min_capability = 89, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.85, .quantized_peak = 0.85, .half_per_watt = 0.481, .quantized_per_watt = 0.478, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.13, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::cuda, .min_capability = 86, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.85, .quantized_peak = 0.85, .half_per_watt = 0.216, .quantized_per_watt = 0.243, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.13, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::cuda, .min_capability = 80, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.85, .quantized_peak = 0.85, .half_per_watt = 0.435, .quantized_per_watt = 0.404, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.13, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::cuda, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.6, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
+     .half_peak = 0.85, .bfloat_peak = 0.3, .quantized_peak = 0.85, .half_per_watt = 0.216, .quantized_per_watt = 0.243, .dequantization_passes = 0.5,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.349, .attention_peak = 0.25, .launch_seconds = 3.6e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.25, .prompt_interval = 0.6},
+    {.backend = llama_cpp_backend::rocm, .half_bandwidth = 0.85, .bfloat_bandwidth = 0.83, .quantized_bandwidth = 0.9,
+     .half_peak = 0.3, .bfloat_peak = 0.146, .quantized_peak = 0.275,
+     .cache_bandwidth = 0.55, .eager_cache_bandwidth = 0.35, .attention_peak = 0.15, .launch_seconds = 3.7e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.2, .prompt_interval = 0.6},
+    {.backend = llama_cpp_backend::vulkan, .half_bandwidth = 0.85, .bfloat_bandwidth = 0.6, .quantized_bandwidth = 0.9,
+     .half_peak = 0.3, .bfloat_peak = 0.095, .quantized_peak = 0.27,
+     .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.35, .attention_peak = 0.125, .launch_seconds = 2.5e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.3, .prompt_interval = 0.8},
+    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M1", .half_bandwidth = 0.718, .bfloat_bandwidth = 0.718, .quantized_bandwidth = 0.44,
+     .half_peak = 0.612, .bfloat_peak = 0.5, .quantized_peak = 0.468,
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.56, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M2", .half_bandwidth = 0.718, .bfloat_bandwidth = 0.718, .quantized_bandwidth = 0.44,
+     .half_peak = 0.612, .bfloat_peak = 0.5, .quantized_peak = 0.468,
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.56, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.35, .prompt_interval = 0.4},
+    {.backend = llama_cpp_backend::metal, .half_bandwidth = 0.909, .bfloat_bandwidth = 0.909, .quantized_bandwidth = 0.786,
+     .half_peak = 0.808, .bfloat_peak = 0.7, .quantized_peak = 0.702,
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.14, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::cpu, .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.55,
+     .half_peak = 0.4, .bfloat_peak = 0.3, .quantized_peak = 0.4,
+     .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds = 1e-5, .generation_interval = 0.5, .prompt_interval = 1},
+};
+// clang-format on
+
+/// The rates of a backend on a device.
+[[nodiscard]] const llama_cpp_rates& rates_of(llama_cpp_backend backend, const device& d) noexcept;
+
+}  // namespace llmcost
+
+#ifndef LLMCOST_COMPILED
+#include <llmcost/serving/impl/llama_cpp_rates.ipp>  // IWYU pragma: export
+#endif
