@@ -44,8 +44,6 @@ DEVICES = [
     (r"Framework Mainboard \(128GB\)", "strix_halo"), (r"AI 5 340", "ryzen_ai_5_340"), (r"A192", "ampereone_a192"),
     (r"MS-R1|Orion O6", "cix_p1"), (r"Pi 400", "raspberry_pi_4"), (r"Raspberry Pi 5", "raspberry_pi_5"),
 ]
-# names of files whose types are not those of llama-quantize, and the mix that is nearest
-TYPES = {"bf16": "bf16", "q4_k_xl": "q4_k_m", "q5_k_xl": "q5_k_m", "q8_k_xl": "q8_0"}
 HELD_OUT = {"rtx_a6000", "rtx_3080", "rtx_4080", "h100_pcie"}
 
 
@@ -68,8 +66,9 @@ def question(row, configs):
     file = configs / (model.replace("/", "__") + ".json") if configs else None
     options = ["--config", str(file)] if file and file.exists() else ["--model", model]
     quantization = re.sub(r" .*", "", row["quant"]).lower()
-    options += ["--device", device, "--sequence", str(tokens), "--past", str(past),
-                "--quantization", TYPES.get(quantization, quantization)]
+    if quantization == "q8_k_xl" and row["size_gib"]:  # a mix of BF16 and Q8_0
+        quantization = f"{float(row['size_gib']) * 8 * 2**30 / (float(row['params_b']) * 1e9):.2f}bpw"
+    options += ["--device", device, "--sequence", str(tokens), "--past", str(past), "--quantization", quantization]
     if int(row["devices"]) > 1:
         options += ["--tensor-split", ",".join(["1"] * int(row["devices"]))]
     if row["fa"] == "0":

@@ -25,25 +25,26 @@ enum class ggml_type_class : std::uint8_t {
 /// The rates of a backend on one generation of devices, as fractions of the datasheet.
 struct llama_cpp_rates {
     llama_cpp_backend backend{};
-    std::int32_t min_capability = 0;   ///< CUDA: lowest compute capability of the generation, e.g. 89
-    std::string_view title_prefix{};   ///< of devices of the generation; empty: all
-    double half_bandwidth = 1;         ///< share of the memory bandwidth that products with one token reach: F16
-    double bfloat_bandwidth = 1;       ///< BF16
-    double quantized_bandwidth = 1;    ///< quantized types
-    double unit_bandwidth = 0;         ///< GB/s that one compute unit reads at most; 0: no limit
-    double half_peak = 1;              ///< share of the 16-bit peak that products of prompts reach: F16
-    double bfloat_peak = 1;            ///< BF16
-    double quantized_peak = 1;         ///< quantized types
-    double half_per_watt = 0;          ///< TFLOP/s per watt of the board at most: F16; 0: no limit
-    double quantized_per_watt = 0;     ///< quantized types
-    double dequantization_passes = 0;  ///< part of writing and reading weights as F16 that products do not hide
-    double cache_bandwidth = 1;        ///< share of the memory bandwidth that flash attention reaches with one token
-    double eager_cache_bandwidth = 1;  ///< without flash attention
-    double attention_peak = 1;         ///< share of the 16-bit peak that flash attention of prompts reaches
-    double score_passes = 7;           ///< without flash attention: reads and writes of float32 scores of a prompt
-    double activation_passes = 2;      ///< reads and writes of float32 results between products
-    double launch_seconds = 0;         ///< of an operation
-    double crossing_seconds = 0;       ///< of a change of the device
+    std::int32_t min_capability = 0;      ///< CUDA: lowest compute capability of the generation, e.g. 89
+    std::string_view title_prefix{};      ///< of devices of the generation; empty: all
+    double half_bandwidth = 1;            ///< share of the memory bandwidth that products with one token reach: F16
+    double bfloat_bandwidth = 1;          ///< BF16
+    double quantized_bandwidth = 1;       ///< quantized types
+    double unit_bandwidth = 0;            ///< GB/s that one compute unit reads at most; 0: no limit
+    double quantized_unit_bandwidth = 0;  ///< GB/s of quantized weights that one compute unit decodes; 0: no limit
+    double half_peak = 1;                 ///< share of the 16-bit peak that products of prompts reach: F16
+    double bfloat_peak = 1;               ///< BF16
+    double quantized_peak = 1;            ///< quantized types
+    double half_per_watt = 0;             ///< TFLOP/s per watt of the board at most: F16; 0: no limit
+    double quantized_per_watt = 0;        ///< quantized types
+    double dequantization_passes = 0;     ///< part of writing and reading weights as F16 that products do not hide
+    double cache_bandwidth = 1;           ///< share of the memory bandwidth that flash attention reaches with one token
+    double eager_cache_bandwidth = 1;     ///< without flash attention
+    double attention_peak = 1;            ///< share of the 16-bit peak that flash attention of prompts reaches
+    double score_passes = 7;              ///< without flash attention: reads and writes of float32 scores of a prompt
+    double activation_passes = 2;         ///< reads and writes of float32 results between products
+    double launch_seconds = 0;            ///< of an operation
+    double crossing_seconds = 0;          ///< of a change of the device
     double generation_interval =
         0.2;                       ///< nine of ten measured generation speeds differ by at most this factor, minus 1
     double prompt_interval = 0.3;  ///< nine of ten measured prompt speeds differ by at most this factor, minus 1
@@ -84,15 +85,15 @@ inline constexpr llama_cpp_rates llama_cpp_rate_table[]{
     {.backend = llama_cpp_backend::vulkan, .half_bandwidth = 0.85, .bfloat_bandwidth = 0.6, .quantized_bandwidth = 0.9,
      .half_peak = 0.3, .bfloat_peak = 0.095, .quantized_peak = 0.27,
      .cache_bandwidth = 0.67, .eager_cache_bandwidth = 0.35, .attention_peak = 0.125, .launch_seconds = 2.5e-6, .crossing_seconds = 2.6e-4, .generation_interval = 0.3, .prompt_interval = 0.8},
-    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M1", .half_bandwidth = 0.718, .bfloat_bandwidth = 0.718, .quantized_bandwidth = 0.44,
+    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M1", .half_bandwidth = 0.742, .bfloat_bandwidth = 0.742, .quantized_bandwidth = 0.8, .quantized_unit_bandwidth = 6,
      .half_peak = 0.612, .bfloat_peak = 0.5, .quantized_peak = 0.468,
-     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.56, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
-    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M2", .half_bandwidth = 0.718, .bfloat_bandwidth = 0.718, .quantized_bandwidth = 0.44,
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.148, .attention_peak = 0.3, .launch_seconds = 4.5e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
+    {.backend = llama_cpp_backend::metal, .title_prefix = "Apple M2", .half_bandwidth = 0.742, .bfloat_bandwidth = 0.742, .quantized_bandwidth = 0.8, .quantized_unit_bandwidth = 6,
      .half_peak = 0.612, .bfloat_peak = 0.5, .quantized_peak = 0.468,
-     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.56, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.35, .prompt_interval = 0.4},
-    {.backend = llama_cpp_backend::metal, .half_bandwidth = 0.909, .bfloat_bandwidth = 0.909, .quantized_bandwidth = 0.786,
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.148, .attention_peak = 0.3, .launch_seconds = 4.5e-6, .generation_interval = 0.35, .prompt_interval = 0.4},
+    {.backend = llama_cpp_backend::metal, .half_bandwidth = 0.918, .bfloat_bandwidth = 0.918, .quantized_bandwidth = 0.8,
      .half_peak = 0.808, .bfloat_peak = 0.7, .quantized_peak = 0.702,
-     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.14, .attention_peak = 0.3, .launch_seconds = 1e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
+     .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.141, .attention_peak = 0.3, .launch_seconds = 4.5e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
     {.backend = llama_cpp_backend::cpu, .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.55,
      .half_peak = 0.4, .bfloat_peak = 0.3, .quantized_peak = 0.4,
      .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds = 1e-5, .generation_interval = 0.5, .prompt_interval = 1},

@@ -33,11 +33,8 @@ struct llama_cpp_model {
     bool is_approximate = false;  ///< the types of its tensors are not known; all matrices have the type of the mix
     std::string label{};          ///< `weights as in q4_k_m checkpoints`
 
-    [[nodiscard]] count file_bytes() const {
-        count bytes;
-        for (const llama_cpp_tensor& t : tensors) bytes += t.weight.bytes;
-        return bytes;
-    }
+    /// The size of the file without the encoder of images or audio, which is a file of its own.
+    [[nodiscard]] count file_bytes() const;
 };
 
 /// A device with the CPU next to it.

@@ -36,6 +36,13 @@ struct tensor_override {
 [[nodiscard]] std::vector<tensor_override> parse_tensor_overrides(const arguments& args,
                                                                   const llama_cpp_options& options);
 
+/// Divides weights into the tensors of a GGUF file, and sets the device of those that a rule matches.
+///
+/// The first rule that matches counts. Source: src/llama-model-loader.cpp, `create_tensor` (`tensor_buft_overrides`).
+[[nodiscard]] std::vector<llama_cpp_weight> with_overrides(const parsed_model& read,
+                                                           const std::vector<llama_cpp_weight>& weights,
+                                                           const std::vector<tensor_override>& overrides);
+
 /// The buffers of a model in its stored types.
 ///
 /// Throws: `unsupported` with overrides, if the GGUF names of the model's tensors are not known.

@@ -162,7 +162,11 @@ struct work_seconds {
     };
     for (std::size_t i = 0; i < std::size(bandwidth_share); ++i) {
         const llama_cpp_work::products& p = work.by_class[i];
-        const double read = p.bytes / std::min(limit, bandwidth * bandwidth_share[i]);
+        const bool is_quantized = i == static_cast<std::size_t>(ggml_type_class::quantized);
+        const double type_limit = is_quantized && rates.quantized_unit_bandwidth > 0
+                                      ? 1e9 * rates.quantized_unit_bandwidth * d.num_compute_units
+                                      : limit;
+        const double read = p.bytes / std::min(type_limit, bandwidth * bandwidth_share[i]);
         const double computed = p.flops / product_peak(i);
         out.weights += is_prompt ? std::max(read, computed) : read;
     }
@@ -326,7 +330,10 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
         const auto batches = static_cast<double>(num_batches);
         out.seconds = std::min(sum, detail::pipeline_overhead * slowest + (sum - slowest) / batches);
     }
-    const double interval = tokens.sequence > 1 ? rates.prompt_interval : rates.generation_interval;
+    const bool has_host_work = host > 0 && on_backend[host] > 0;
+    const double interval =
+        tokens.sequence > 1 ? std::max(rates.prompt_interval, has_host_work ? host_rates.prompt_interval : 0)
+                            : std::max(rates.generation_interval, has_host_work ? host_rates.generation_interval : 0);
     out.lower = out.seconds / (1 + interval);
     out.upper = out.seconds * (1 + interval);
     return out;

@@ -59,11 +59,30 @@ LLMCOST_INLINE std::string gguf_type_name(dtype type) {
     }
 }
 
-/// `--quantization` in lower case with `_`; `mxfp4` is the mix that keeps experts in MXFP4.
-LLMCOST_INLINE std::string gguf_mix_name(std::string_view text) {
+/// `--quantization` as llama.cpp's types.
+struct gguf_types {
+    const llmcost::detail::gguf_mix_entry* mix = nullptr;  ///< null: no mix
+    bool has_q8_layers = false;  ///< Unsloth's `_XL`: only experts have the type of the mix, other matrices Q8_0
+    double bits_per_weight = 0;  ///< `4.85bpw`: mean of all matrices; 0: by the mix
+};
+
+/// Parses a mix, its spelling in names of Unsloth's files (`UD-Q4_K_XL`), `mxfp4`, or bits per weight (`4.85bpw`).
+LLMCOST_INLINE gguf_types parse_gguf_types(std::string_view text) {
     std::string name = lower(text);
     std::ranges::replace(name, '-', '_');
-    return name == "mxfp4" ? "mxfp4_moe" : name;
+    gguf_types out;
+    if (constexpr std::string_view unit = "bpw"; name.ends_with(unit)) {
+        out.bits_per_weight = parse_real(option::quantization.name, text.substr(0, text.size() - unit.size()), 1, 32);
+        return out;
+    }
+    if (name.starts_with("ud_")) name.erase(0, 3);
+    if (name == "mxfp4") name = "mxfp4_moe";
+    if (name.ends_with("_k_xl")) {
+        out.has_q8_layers = true;
+        name = name.starts_with("q8") ? "q8_0" : name.starts_with("q6") ? "q6_k" : name.substr(0, 5) + 'm';
+    }
+    out.mix = llmcost::detail::lookup_gguf_mix(name);
+    return out;
 }
 
 /// The type of a matrix of a model whose conversion is not known.
@@ -72,14 +91,15 @@ LLMCOST_INLINE std::string gguf_mix_name(std::string_view text) {
 /// Rows that are no multiple of a block have a type with smaller blocks. Source: src/llama-quant.cpp,
 /// `llama_tensor_get_type`, `tensor_type_fallback`.
 LLMCOST_INLINE ggml_type approximate_type(const llmcost::detail::gguf_mix_entry& mix, const tensor_shape& t,
-                                          std::int64_t num_layers) {
+                                          std::int64_t num_layers, bool has_q8_layers) {
     using llmcost::detail::gguf_mix;
     const std::string_view name(t.name);
     for (const std::string_view suffix : {"gate.weight", "router.weight", "norm.weight"})
         if (name.ends_with(suffix)) return ggml_type::f32;
     const std::int64_t layer = llmcost::detail::layer_of_path(name);
     ggml_type type = mix.type;
-    if (mix.quant_mix == gguf_mix::mxfp4_moe && !llmcost::detail::is_expert_parameter(name)) type = ggml_type::q8_0;
+    const bool is_expert = llmcost::detail::is_expert_parameter(name);
+    if (!is_expert && (has_q8_layers || mix.quant_mix == gguf_mix::mxfp4_moe)) type = ggml_type::q8_0;
     const bool has_few_bits = row_of(type).block == row_of(ggml_type::q6_k).block && type != ggml_type::q6_k;
     const bool is_m = mix.quant_mix == gguf_mix::q4_k_m || mix.quant_mix == gguf_mix::q5_k_m;
     const bool has_more_bits =
@@ -99,38 +119,38 @@ LLMCOST_INLINE ggml_type approximate_type(const llmcost::detail::gguf_mix_entry&
     return row % row_of(smaller).block == 0 ? smaller : ggml_type::f16;
 }
 
-/// A model with the weights of a mix, and whether the rules of the mix are not known for it.
+/// A model with the weights of a mix, and whether the types of its tensors are not known.
 struct read_with_mix {
     parsed_model read;
-    const llmcost::detail::gguf_mix_entry* mix = nullptr;  ///< null: no mix
+    gguf_types types{};
     bool is_approximate = false;
 };
 
 LLMCOST_INLINE read_with_mix read_mix(const arguments& args, const program& io) {
-    const llmcost::detail::gguf_mix_entry* mix =
-        llmcost::detail::lookup_gguf_mix(gguf_mix_name(args.text(option::quantization)));
-    if (mix == nullptr) return {io.read(args, io)};
+    gguf_types types = parse_gguf_types(args.text(option::quantization));
+    if (types.mix == nullptr && types.bits_per_weight == 0) return {io.read(args, io)};
     arguments plain = args;
     plain.remove(option::quantization);
     parsed_model read = io.read(plain, io);
+    if (types.has_q8_layers || types.bits_per_weight > 0) return {std::move(read), types, true};
     const bool has_mxfp4_experts =
         read.found.document.read_with([](config_view root) { return gguf_source_of(root).experts_are_mxfp4; });
     // the converter copies experts in MXFP4
-    if (has_mxfp4_experts && mix->quant_mix == llmcost::detail::gguf_mix::mxfp4_moe)
-        mix = llmcost::detail::lookup_gguf_mix("q8_0");
+    if (has_mxfp4_experts && types.mix->quant_mix == llmcost::detail::gguf_mix::mxfp4_moe)
+        types.mix = llmcost::detail::lookup_gguf_mix("q8_0");
     plain = args;
-    plain.replace(option::quantization, mix->name);
+    plain.replace(option::quantization, types.mix->name);
     try {
-        return {io.read(plain, io), mix};
+        return {io.read(plain, io), types};
     } catch (const error& e) {
         if (e.code() != errc::unsupported) throw;
     }
-    return {std::move(read), mix, true};
+    return {std::move(read), types, true};
 }
 
 LLMCOST_INLINE llama_cpp_model read_llama_cpp_model(const arguments& args, const program& io) {
     read_with_mix found = read_mix(args, io);
-    const llmcost::detail::gguf_mix_entry* const mix = found.mix;
+    const gguf_types types = found.types;
     llama_cpp_model out{.read = std::move(found.read), .is_approximate = found.is_approximate};
     const model& m = out.read.subject;
     const dtype weight_type = storage_types_of(m, workload{}).weights;
@@ -148,26 +168,62 @@ LLMCOST_INLINE llama_cpp_model read_llama_cpp_model(const arguments& args, const
             tensor.type = out.read.stored.bytes.type_of(t.name);
             tensor.weight.bytes = out.read.stored.bytes.parameter_bytes(t.name);
         } else if (out.is_approximate) {
+            const bool has_mix = tensor.is_matrix && types.mix != nullptr;
             const ggml_type_row& row =
-                row_of(tensor.is_matrix ? approximate_type(*mix, t, m.config.num_hidden_layers) : ggml_type::f32);
+                row_of(has_mix ? approximate_type(*types.mix, t, m.config.num_hidden_layers, types.has_q8_layers)
+                               : ggml_type::f32);
             tensor.type = row.name;
             tensor.weight.bytes = tensor.weight.elements / count(row.block) * count(row.bytes);
+            if (tensor.is_matrix && types.mix == nullptr) {
+                tensor.type = types.bits_per_weight < 16 ? "mixed" : "F16";
+                const double elements = static_cast<double>(tensor.weight.elements.to_64());
+                tensor.weight.bytes = count(static_cast<std::uint64_t>(elements * types.bits_per_weight / 8));
+            }
         } else {
             tensor.type = gguf_type_name(weight_type);
             tensor.weight.bytes = llmcost::bytes_of(tensor.weight.elements, weight_type);
         }
         out.tensors.push_back(std::move(tensor));
     }
-    out.label = is_stored            ? out.read.stored.label
-                : out.is_approximate ? "all matrices in " + std::string(row_of(mix->type).name) + ", approximately"
+    out.label = is_stored ? out.read.stored.label
+                : types.mix == nullptr && out.is_approximate
+                    ? "all matrices with " + formatted("%g", types.bits_per_weight) + " bits per weight"
+                : out.is_approximate ? std::string(types.has_q8_layers ? "experts" : "matrices") + " in " +
+                                           std::string(types.mix->name) + ", approximately"
                                      : "weights in " + gguf_type_name(weight_type);
     return out;
+}
+
+LLMCOST_INLINE count llama_cpp_model::file_bytes() const {
+    count bytes;
+    for (const llama_cpp_tensor& t : tensors)
+        if (!llmcost::detail::is_multimodal_parameter(t.weight.parameter)) bytes += t.weight.bytes;
+    return bytes;
+}
+
+/// Sets the devices of tensors by `--override-tensor`.
+LLMCOST_INLINE void override_tensors(llama_cpp_model& m, const std::vector<tensor_override>& overrides) {
+    std::vector<llama_cpp_tensor> out;
+    std::vector<llama_cpp_weight> weights;
+    for (const llama_cpp_tensor& t : m.tensors) weights.push_back(t.weight);
+    std::size_t index = 0;
+    for (llama_cpp_weight& part : with_overrides(m.read, weights, overrides)) {
+        // the parts of a weight follow each other, in the order of the weights
+        while (m.tensors[index].weight.parameter != part.parameter) ++index;
+        llama_cpp_tensor t = m.tensors[index];
+        t.weight = std::move(part);
+        out.push_back(std::move(t));
+    }
+    m.tensors = std::move(out);
 }
 
 LLMCOST_INLINE llama_cpp_machine parse_llama_cpp_machine(const arguments& args, std::string_view device_name) {
     llama_cpp_machine out;
     out.library = std::make_shared<kernel_library>(std::string(device_name), std::string(), std::string(), "none");
     const device& named = out.library->target_device("--device");
+    if (std::max({named.fp32, named.fp16, named.bf16}) <= 0)
+        throw_usage("--device", "the datasheet of " + printable(std::string_view(named.title)) +
+                                    " has no peak of 16- or 32-bit products, which prompts need");
     const llama_cpp_backend standard = default_backend(named);
     out.processors.backend = static_cast<llama_cpp_backend>(args.choice(option::backend, static_cast<int>(standard)));
     if (standard == llama_cpp_backend::cpu && out.processors.backend != llama_cpp_backend::cpu)
@@ -259,6 +315,7 @@ LLMCOST_INLINE command_output run_llama_cpp_latency(const arguments& args, const
     }
     const llama_cpp_step_tokens tokens{args.number(option::past, 0, 0), args.number(option::sequence, 1)};
     llama_cpp_model m = read_llama_cpp_model(args, io);
+    if (options.has_overrides) override_tensors(m, parse_tensor_overrides(args, options));
     const llama_cpp_speed speed = llama_cpp_speed_of(m, tokens, options, machine);
     const device& main_device = machine.main_device();
     const memory_limit limit = memory_limit_on(main_device);

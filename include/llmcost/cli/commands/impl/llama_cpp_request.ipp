@@ -126,12 +126,9 @@ LLMCOST_INLINE std::vector<tensor_override> parse_tensor_overrides(const argumen
     return overrides;
 }
 
-/// Divides weights into the tensors of a GGUF file, and sets the device of those that a rule matches.
-///
-/// The first rule that matches counts. Source: src/llama-model-loader.cpp, `create_tensor` (`tensor_buft_overrides`).
-[[nodiscard]] LLMCOST_INLINE std::vector<llama_cpp_weight> with_overrides(
-    const parsed_model& read, const std::vector<llama_cpp_weight>& weights,
-    const std::vector<tensor_override>& overrides) {
+LLMCOST_INLINE std::vector<llama_cpp_weight> with_overrides(const parsed_model& read,
+                                                            const std::vector<llama_cpp_weight>& weights,
+                                                            const std::vector<tensor_override>& overrides) {
     const std::vector<gguf_tensor> tensors =
         gguf_tensors(read.subject, list_model(read.subject, minimal_workload(read.subject)));
     std::vector<llama_cpp_weight> out;

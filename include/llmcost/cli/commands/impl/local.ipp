@@ -251,7 +251,9 @@ LLMCOST_INLINE command_output run_model_on_devices(const arguments& args, const 
     const llama_cpp_model m = read_llama_cpp_model(with_type, io);
     std::vector<local_row> rows;
     const auto add_device = [&](const device& d) {
-        if (d.memory_bytes() <= 0 || d.vendor == string_ref("Google")) return;
+        // llama.cpp has no backend for TPUs and Gaudi; a prompt needs a peak
+        const bool is_accelerator = d.vendor == string_ref("Google") || std::string_view(d.title).starts_with("Gaudi");
+        if (d.memory_bytes() <= 0 || is_accelerator || std::max({d.fp32, d.fp16, d.bf16}) <= 0) return;
         const llama_cpp_machine machine = parse_llama_cpp_machine(args, std::string_view(d.names[0]));
         const local_memory available{memory_limit_on(d).bytes, parse_ram(args)};
         if (std::optional<local_row> row = local_row_of(m, options, context, machine, available)) {
