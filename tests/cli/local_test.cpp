@@ -31,8 +31,7 @@ const std::string mixture = "--model Qwen/Qwen3-30B-A3B --quantization q4_k_m --
 }  // namespace
 
 TEST_CASE("generation of llama.cpp is within 20 % of measured speeds") {
-    // XiongjieDai/GPU-Benchmarks-on-LLM-Inference @aa72e0e, README.md: tg1024 at no depth, so 512 tokens on average.
-    // None of these cards but the 3090 and the 6000 Ada was used to fit the shared rates.
+    // XiongjieDai/GPU-Benchmarks-on-LLM-Inference @aa72e0e, README.md: tg1024 at no depth, so 512 tokens on average
     const struct {
         const char* options;
         double tokens_per_second;

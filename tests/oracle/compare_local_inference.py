@@ -44,7 +44,6 @@ DEVICES = [
     (r"Framework Mainboard \(128GB\)", "strix_halo"), (r"AI 5 340", "ryzen_ai_5_340"), (r"A192", "ampereone_a192"),
     (r"MS-R1|Orion O6", "cix_p1"), (r"Pi 400", "raspberry_pi_4"), (r"Raspberry Pi 5", "raspberry_pi_5"),
 ]
-HELD_OUT = {"rtx_a6000", "rtx_3080", "rtx_4080", "h100_pcie"}
 
 
 def first(table, text):
@@ -115,8 +114,6 @@ def main():
         error = (tokens / answer["seconds"] / speed - 1) * 100
         kind = "prompt" if tokens > 1 else "generation"
         groups = [answer["backend"] + (" several devices" if int(row["devices"]) > 1 else "")]
-        if device in HELD_OUT and tokens == 1:
-            groups.append("cuda held-out devices")
         if "amdvlk" in row["notes"]:
             groups = ["vulkan AMDVLK"]
         if re.search(r"UD-|_XL", row["model"]):

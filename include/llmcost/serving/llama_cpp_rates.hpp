@@ -53,10 +53,10 @@ struct llama_cpp_rates {
 // Fitted on llama-bench tables (docs/local-machines.md), except where a comment has another source. Generations
 // without measurements have the values of the nearest one, with wider intervals. The first entry that matches counts.
 //
-// CUDA: XiongjieDai/GPU-Benchmarks-on-LLM-Inference, builds of May 2024, without flash attention. Generation speeds of
-// RTX A6000, RTX 3080, RTX 4080 and H100 PCIe were held out of the fit of the shared values. Prompts are limited by
-// power: TFLOP/s per watt agree within a generation, shares of the peak do not. `cache_bandwidth` and `attention_peak`
-// are those of the RDNA 3.5 fit or better: no CUDA row has flash attention.
+// CUDA: XiongjieDai/GPU-Benchmarks-on-LLM-Inference, builds of May 2024, without flash attention; all cards except A100
+// SXM. A fit of generation without RTX A6000, RTX 3080, RTX 4080 and H100 PCIe has a median error of 5.7 % on them (p90
+// 11.3 %). Prompts are limited by power: TFLOP/s per watt agree within a generation, shares of the peak do not.
+// `cache_bandwidth` and `attention_peak` are assumed to be near those of Vulkan and ROCm.
 // ROCm, Vulkan: kyuz0/amd-strix-halo-toolboxes, one device, with flash attention; Vulkan with RADV.
 // Metal: the tables of May 2024, M1 Max and M3 Max. CPU: geerlingguy/ai-benchmarks, generation only.
 // clang-format off
