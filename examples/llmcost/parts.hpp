@@ -11,7 +11,7 @@
 namespace parts {
 
 extern const llmcost::cli::command page, compare, formula, models, devices, memory, train, fit, check, graph, op,
-    latency, serve, simulate, plan, sweep, ops, levels, local, report, why, mcp;
+    latency, serve, simulate, plan, calibrate, sweep, ops, levels, local, report, why, mcp;
 extern const llmcost::cli::trace_writer chakra;
 llmcost::cli::parsed_model read(const llmcost::cli::arguments& args, const llmcost::cli::program& io);
 llmcost::cli::deployment place(const llmcost::cli::arguments& args, const llmcost::cli::program& io);

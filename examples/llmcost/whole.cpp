@@ -6,7 +6,7 @@
 
 llmcost::cli::program parts::full_program(const llmcost::cli::streams& io) {
     static constexpr const llmcost::cli::command* all[]{
-        &page,    &compare, &formula,  &models, &devices, &memory, &train,  &fit,   &check,  &graph, &op,
-        &latency, &serve,   &simulate, &plan,   &sweep,   &ops,    &levels, &local, &report, &why,   &mcp};
+        &page,  &compare,  &formula, &models,    &devices, &memory, &train,  &fit,   &check,  &graph, &op, &latency,
+        &serve, &simulate, &plan,    &calibrate, &sweep,   &ops,    &levels, &local, &report, &why,   &mcp};
     return {io, registry, configurations, all, read, place, read_each, verified, chakra};
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/cli/commands/calibrate.hpp>
 #include <llmcost/cli/commands/check.hpp>
 #include <llmcost/cli/commands/compare.hpp>
 #include <llmcost/cli/commands/default_command.hpp>
@@ -41,10 +42,10 @@ namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
 inline constexpr std::array all_commands{
-    &page_command,  &compare_command,  &formula_command, &models_command, &devices_command, &memory_command,
-    &train_command, &fit_command,      &check_command,   &graph_command,  &op_command,      &latency_command,
-    &serve_command, &simulate_command, &plan_command,    &sweep_command,  &ops_command,     &levels_command,
-    &local_command, &report_command,   &why_command,     &mcp_command};
+    &page_command,   &compare_command,  &formula_command, &models_command,    &devices_command, &memory_command,
+    &train_command,  &fit_command,      &check_command,   &graph_command,     &op_command,      &latency_command,
+    &serve_command,  &simulate_command, &plan_command,    &calibrate_command, &sweep_command,   &ops_command,
+    &levels_command, &local_command,    &report_command,  &why_command,       &mcp_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

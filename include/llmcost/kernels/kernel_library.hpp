@@ -15,6 +15,7 @@
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
+#include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/step.hpp>
 
 // The measured kernels of one engine on one device, for all operator types.
@@ -38,6 +39,11 @@ public:
     /// Fallbacks, in this order: a device with the same chip, other software, another variant (16 bits, other token
     /// distributions, `map`). The last fallback is the same software on another device, by its efficiencies.
     const kernel_calibration* find(const operator_shape& shape) override;
+    [[nodiscard]] double time_factor(const operator_shape& shape) const override {
+        return factors_[kernel_class_of(shape)];
+    }
+    /// Sets the factors of kernel times. Servers that were made before keep the previous ones.
+    void set_time_factors(const kernel_time_factors& factors) noexcept { factors_ = factors; }
     /// Labels of the requested kernels that are not measured on this device.
     [[nodiscard]] std::set<std::string> unmeasured_kernels() const;
     /// Whether a requested kernel has operands of this type.
@@ -69,6 +75,7 @@ private:
     const kernel_calibration* find_on_similar_device(kernel_database& database, kernel_query query);
     kernel_database& database_of(const std::string& family);
 
+    kernel_time_factors factors_{};
     std::string device_, software_, version_;
     std::vector<std::string> calibrations_;
     std::string gemm_dtype_key_ = "dtype", experts_dtype_key_ = "experts dtype";

@@ -17,8 +17,9 @@ struct engine {
     bool has_8bit_prefill_attention = false;  ///< prefill attention multiplies in the type of an 8-bit KV cache
     double kernel_time_factor = 1;     ///< factor of the sum of kernel times; below 1 if kernels are fused or overlap
     double host_seconds_per_step = 0;  ///< host time per step
-    double host_seconds_per_sequence = 0;  ///< host time per step and running sequence
-    double host_seconds_per_request = 0;   ///< host time per request before its prefill
+    double host_seconds_per_sequence = 0;      ///< host time per step and running sequence
+    double host_seconds_per_request = 0;       ///< host time per request before its prefill
+    double host_seconds_per_prompt_token = 0;  ///< host time per prompt token before its prefill, as of the tokenizer
     double queueing_steps =
         0;  ///< steps before the prefill of a new request: half of the running one, and the scheduled ones
     string_ref required_vendor{};           ///< the only vendor of supported devices; empty: any

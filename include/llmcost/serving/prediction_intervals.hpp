@@ -21,12 +21,13 @@ struct relative_interval {
     }
 };
 
-/// The evidence for the times of a model on a device with an engine, best first.
+/// The evidence for the times of a model on a device with an engine. All but the last are in order, best first.
 enum class serving_evidence : std::uint8_t {
     measured_runs,     ///< kernels and engine constants were measured on this device
     measured_kernels,  ///< kernels were measured on this device, engine constants on others
     fallback_kernels,  ///< kernels of another device or engine for more than a quarter of the time
-    datasheet          ///< kernels of half of the time were not measured
+    datasheet,         ///< kernels of half of the time were not measured
+    calibrated_engine  ///< the constants of the engine were fitted to runs on this device (`engine_calibration`)
 };
 
 /// The evidence as text.
@@ -36,6 +37,7 @@ enum class serving_evidence : std::uint8_t {
         case serving_evidence::measured_kernels: return "kernels measured there, runs of other devices";
         case serving_evidence::fallback_kernels: return "kernels of another device or other software";
         case serving_evidence::datasheet: return "the datasheet";
+        case serving_evidence::calibrated_engine: return "a calibration of the engine by its own runs";
     }
     return "";
 }

@@ -119,9 +119,10 @@ public:
     /// The latencies of a load on an engine.
     ///
     /// `b`: `num_running_per_rank`; `n`: stages; `s`: `kernel_time_factor`; `a`, `c`, `r`: host seconds per step,
-    /// sequence and request; `w`: `num_steps_before_prefill`. Transfers between stages are part of `t_prefill` and
-    /// `t_decode`. `tpot = s * (t_decode(b / n, input + output / 2) + (b - 1) / output * t_prefill / n) + a + c * b`
-    /// `ttft = r + a + s * t_prefill * (1 + num_prefills_in_queue) + w * (s * t_decode + a + c * b)`
+    /// sequence and request, the latter with its prompt tokens; `w`: `num_steps_before_prefill`. Transfers between
+    /// stages are part of `t_prefill` and `t_decode`. `tpot = s * (t_decode(b / n, input + output / 2) + (b - 1) /
+    /// output * t_prefill / n) + a + c * b` `ttft = r + a + s * t_prefill * (1 + num_prefills_in_queue) + w * (s *
+    /// t_decode + a + c * b)`
     ///
     /// A request that exceeds the cache also waits until another request completes. TTFT is infinite if no request
     /// fits.

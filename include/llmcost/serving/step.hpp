@@ -21,6 +21,8 @@ class kernel_source {
 public:
     /// The calibration of an operator's kernel; null if it was not measured.
     virtual const kernel_calibration* find(const operator_shape&) = 0;
+    /// Factor of the time of an operator's kernels, fitted to runs of an engine (`kernel_time_factors`).
+    [[nodiscard]] virtual double time_factor(const operator_shape&) const { return 1; }
 
 protected:
     ~kernel_source() = default;
@@ -36,6 +38,7 @@ struct known_kernel {
     const kernel_calibration* companion_calibration = nullptr;
     correction_table::layer_shape_position companion_position{};
     measured_curve curve{}, companion_curve{};  ///< of both, if only sizes along the axes vary; otherwise empty
+    double time_factor = 1;                     ///< factor of the time (`kernel_source::time_factor`)
 
     /// The shape of the companion operator for the sizes of this kernel.
     [[nodiscard]] operator_shape companion_shape_at(const operator_shape& base_shape) const;
@@ -51,7 +54,7 @@ struct known_kernel {
 /// Seconds of a kernel of a model.
 ///
 /// An engine uses its own all-reduce if that is faster than NCCL's. A product with static scales saves their
-/// computation: the difference at the measured sizes, made monotonic.
+/// computation: the difference at the measured sizes, made monotonic. The result includes `time_factor`.
 [[nodiscard]] double predicted_seconds(const device& d, const known_kernel& k);
 
 /// Seconds of a kernel of a model, with their interval and bound.

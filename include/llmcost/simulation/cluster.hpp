@@ -27,8 +27,9 @@ struct cluster_config {
     std::int64_t data_parallel_size = 1;  ///< ranks of each replica, whose steps begin together
     std::int64_t num_draft_tokens = 0;    ///< draft tokens per request and step
     double tokens_per_step = 1;
-    double host_seconds_per_request = 0;      ///< host time before a request enters the waiting queue of an engine
-    std::int64_t pipeline_parallel_size = 1;  ///< stages; an engine runs as many microbatches at a time
+    double host_seconds_per_request = 0;       ///< host time before a request enters the waiting queue of an engine
+    double host_seconds_per_prompt_token = 0;  ///< host time per prompt token, before the waiting queue
+    std::int64_t pipeline_parallel_size = 1;   ///< stages; an engine runs as many microbatches at a time
     std::vector<bool>
         crosses_node{};  ///< for each stage except the last, whether a network connects it to the next; empty: links
     routing_policy router = routing_policy::least_loaded;
@@ -264,7 +265,9 @@ private:
     }
     void dispatch(std::size_t id, double now) {
         result_.requests[id].sent_seconds = now;
-        enqueue_arrival({now + plan_.host_seconds_per_request, id, false});
+        const double tokenizer_seconds =
+            plan_.host_seconds_per_prompt_token * static_cast<double>(requests_[id].input_tokens);
+        enqueue_arrival({now + plan_.host_seconds_per_request + tokenizer_seconds, id, false});
     }
     void send_first() {
         followers_.assign(requests_.size(), {});

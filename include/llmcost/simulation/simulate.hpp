@@ -92,6 +92,7 @@ template <class Progress>
                         .num_draft_tokens = config.num_draft_tokens,
                         .tokens_per_step = expected_tokens_per_step(config.num_draft_tokens, config.acceptance_rate),
                         .host_seconds_per_request = engine.host.request_seconds,
+                        .host_seconds_per_prompt_token = engine.host.prompt_token_seconds,
                         .pipeline_parallel_size = config.pipeline_parallel_size,
                         .router = config.router,
                         .slo = config.slo,

@@ -43,7 +43,9 @@ inline constexpr option_spec device{.name = "--device",
 inline constexpr option_spec calibration{.name = "--calibration",
                                          .value = "FILE|DIR",
                                          .type = value_type::file,
-                                         .help = "kernel measurements, a directory of them, or none"};
+                                         .help =
+                                             "kernel measurements, a directory of them, the file of llmcost "
+                                             "calibrate, or none"};
 
 }  // namespace option
 

@@ -8,6 +8,7 @@
 #include <istream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -28,6 +29,7 @@
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/default_execution.hpp>
+#include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/step.hpp>
@@ -60,6 +62,8 @@ public:
     serve_table(std::string folder, std::string calibration, const model_registry& known, double network = 0)
         : folder_(std::move(folder)), calibration_(std::move(calibration)), registry_(known), network_(network) {}
 
+    /// Evaluates kernels with these factors, and engines with their shipped constants, instead of a calibration.
+    void set_time_factors(const kernel_time_factors& factors) { time_factors_ = factors; }
     /// Appends `predicted_ttft_ms`, `predicted_tpot_ms` and `error` to each row (`answer_rows`). A model that does not
     /// fit into the device memory is a valid result, which `error` and a warning report.
     [[nodiscard]] command_output write_predictions(std::istream& in, std::ostream& notes);
@@ -99,8 +103,14 @@ private:
     /// It also replaces nvfp4 if it is w4a16_mxfp4 and the device does not support fp4.
     static const operand_type* operand(std::string_view column, const std::string& type_name,
                                        const operand_type* stored, const device& target_device);
-    /// The kernels of a system with the software of an engine.
-    kernel_library& kernels_of(const std::string& system, const engine& engine);
+    /// An engine on a system, with its calibration if there is one.
+    struct system_engine {
+        llmcost::engine engine{};
+        std::unique_ptr<kernel_library> kernels{};
+    };
+    system_engine& engine_of(const std::string& system, const engine& engine);
+    /// Applies the engine calibration of a system.
+    void calibrate(system_engine& target);
     /// The element types of the current row. Throws: `usage`.
     checkpoint_types types_of_row(const known_model& m, const device& target_device, kernel_library& kernels) const;
     /// The parallelism of the current row. Throws: `usage` if the model does not support it.
@@ -123,7 +133,9 @@ private:
     std::map<std::string, std::size_t, std::less<>> column_positions_;
     std::map<std::string, known_model> models_;
     std::set<std::string> warned_models_;  ///< models with a printed context-length warning
-    std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
+    std::map<std::pair<std::string, std::string>, system_engine> engines_;
+    std::optional<kernel_time_factors> time_factors_{};
+    std::set<std::string> calibration_notes_;  ///< why a calibration does not apply to rows
     std::map<server_key, std::unique_ptr<server>> servers_;
 };
 

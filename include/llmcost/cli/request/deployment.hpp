@@ -29,6 +29,7 @@
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/default_execution.hpp>
+#include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
@@ -163,14 +164,16 @@ struct deployment {
     std::shared_ptr<const stored_bytes> stored_weights{};  ///< owner of `execution.stored_parameters`
     llmcost::execution execution{};
     llmcost::engine engine{};
-    std::shared_ptr<kernel_library> kernels{};  ///< shared pointer of an incomplete type
-    bool is_torch = false;                      ///< a PyTorch program instead of an engine
-    bool is_compiled = false;                   ///< a PyTorch program with `torch.compile`
-    double host_microseconds = 0;               ///< per kernel that its host launches
-    tf32_mode tf32 = tf32_mode::standard;       ///< of its products and convolutions in float32
+    std::shared_ptr<const engine_calibration> calibration{};  ///< of the engine on this device; null: none
+    std::shared_ptr<kernel_library> kernels{};                ///< shared pointer of an incomplete type
+    bool is_torch = false;                                    ///< a PyTorch program instead of an engine
+    bool is_compiled = false;                                 ///< a PyTorch program with `torch.compile`
+    double host_microseconds = 0;                             ///< per kernel that its host launches
+    tf32_mode tf32 = tf32_mode::standard;                     ///< of its products and convolutions in float32
     const llmcost::device* device = nullptr;
     std::shared_ptr<llmcost::device> device_with_network{};  ///< copy of the device with the bandwidth of `--network`
     prediction_interval interval{};                          ///< of TTFT and TPOT (`set_prediction_interval`)
+    serving_evidence simulated_evidence{};                   ///< of the simulated times in `interval`
     std::string dtype_warning{};                             ///< warning about a changed element type; empty: none
     double price_per_hour = 0;                               ///< price of a device per hour
     double grams_per_kwh = 0;
@@ -190,6 +193,9 @@ void require_network(std::string_view option, const parallel_config& s, std::int
 
 /// A label of the network of a deployment with `pipeline` stages; empty for one node.
 std::string network_label(const deployment& p, std::int64_t pipeline = 1);
+
+/// Applies an engine calibration: the constants of the engine, and the factors of its kernel times.
+void apply_calibration(deployment& p, engine_calibration calibration);
 
 /// Sets the prediction interval of a deployment for prompts of `tokens` tokens; does nothing without an engine.
 void set_prediction_interval(deployment& p, std::int64_t tokens);

@@ -20,6 +20,7 @@
 #include <llmcost/devices/device.hpp>
 #include <llmcost/files/user_files.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
+#include <llmcost/kernels/engine_calibration_file.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
@@ -30,7 +31,7 @@
 namespace llmcost {
 
 LLMCOST_INLINE std::vector<std::string> calibration_paths(const std::string& calibration) {
-    if (calibration.empty()) return default_calibration_paths();
+    if (calibration.empty() || is_engine_calibration(calibration)) return default_calibration_paths();
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
 }
 

@@ -280,7 +280,7 @@ LLMCOST_INLINE std::vector<latency_estimate> estimates_of(const device& d, const
         if (members.size() == 1) continue;
         detail::mixed_batch kinds[]{detail::mixed_batch(d), detail::mixed_batch(d)};
         const auto is_other = [&](std::size_t j) { return step[j].kernel.shape.type != step[i].kernel.shape.type; };
-        for (const std::size_t j : members) kinds[is_other(j)].add(step[j], all[j].seconds);
+        for (const std::size_t j : members) kinds[is_other(j)].add(step[j], all[j].seconds / step[j].time_factor);
         double seconds[]{kinds[0].seconds(), kinds[1].seconds()};
         const double saved[]{kinds[0].saved(seconds[0]), kinds[1].saved(seconds[1])};
         const std::size_t saves = saved[0] < saved[1] ? 0 : 1;  // the other one includes the launch

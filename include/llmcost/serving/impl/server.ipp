@@ -152,7 +152,9 @@ LLMCOST_INLINE load_times server::times(const engine& engine, const serving_load
                      k.tokens_per_step;  // its own prefill is part of TTFT
     const double first = engine.kernel_time_factor * k.prefill.seconds,
                  decoding = engine.kernel_time_factor * k.decode.seconds + host;
-    t.ttft_unloaded = engine.host_seconds_per_request + first + engine.host_seconds_per_step;
+    t.ttft_unloaded = engine.host_seconds_per_request +
+                      engine.host_seconds_per_prompt_token * static_cast<double>(load.input_tokens) + first +
+                      engine.host_seconds_per_step;
     t.ttft_seconds =
         t.ttft_unloaded +
         first * num_prefills_in_queue(load, k.num_running_per_rank, first, output / k.tokens_per_step * decoding) +

@@ -61,7 +61,12 @@ LLMCOST_INLINE measured_curve curve_of(const device& d, const known_kernel& k) {
             }};
 }
 
-LLMCOST_INLINE double predicted_seconds(const device& d, const known_kernel& k) {
+}  // namespace llmcost
+
+namespace llmcost::detail {
+
+/// Seconds of a kernel without its `time_factor`.
+[[nodiscard]] LLMCOST_INLINE double seconds_before_factor(const device& d, const known_kernel& k) {
     const operator_shape& shape = k.kernel.shape;
     if (k.includes_companion()) {
         const measured_curve computed_curve = k.curve.empty() ? curve_of(d, k) : measured_curve{};
@@ -70,7 +75,7 @@ LLMCOST_INLINE double predicted_seconds(const device& d, const known_kernel& k) 
             return std::fmax(seconds,
                              roofline_seconds(d, shape.work()));  // a roofline bends at the capacity of a cache
         const double seconds = predicted_seconds(d, shape, k.calibration, k.layer_shape_position);
-        return std::fmax(detail::without_scales(seconds, d, k, shape, {}),
+        return std::fmax(without_scales(seconds, d, k, shape, {}),
                          curve.empty() ? 0 : curve.upper_index(shape.sizes[0]));
     }
     const double seconds = predicted_seconds(k.curve, d, shape, k.calibration, k.layer_shape_position);
@@ -80,13 +85,32 @@ LLMCOST_INLINE double predicted_seconds(const device& d, const known_kernel& k) 
     return companion_seconds < seconds ? companion_seconds : seconds;
 }
 
-LLMCOST_INLINE latency_estimate estimate(const device& d, const known_kernel& k) {
-    const double seconds = predicted_seconds(d, k);
+/// An estimate of a kernel without its `time_factor`.
+[[nodiscard]] LLMCOST_INLINE latency_estimate estimate_before_factor(const device& d, const known_kernel& k) {
+    const double seconds = seconds_before_factor(d, k);
     if (k.companion_type == nullptr || k.includes_companion())
         return estimate_with_interval(seconds, d, k.kernel.shape, k.calibration);
     const latency_estimate companion_estimate = estimate(d, k.companion_shape(), k.companion_calibration);
     return companion_estimate.seconds <= seconds ? companion_estimate
                                                  : estimate_with_interval(seconds, d, k.kernel.shape, k.calibration);
+}
+
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE double predicted_seconds(const device& d, const known_kernel& k) {
+    return k.time_factor * detail::seconds_before_factor(d, k);
+}
+
+LLMCOST_INLINE latency_estimate estimate(const device& d, const known_kernel& k) {
+    latency_estimate e = detail::estimate_before_factor(d, k);
+    if (k.time_factor == 1) return e;
+    e.seconds *= k.time_factor;
+    e.lower *= k.time_factor;
+    e.upper *= k.time_factor;
+    e.roofline_efficiency /= k.time_factor;
+    return e;
 }
 
 LLMCOST_INLINE step_cost& step_cost::add(const step_cost& cost, double times) noexcept {
@@ -176,6 +200,7 @@ LLMCOST_INLINE std::vector<known_kernel> match_kernels(std::vector<model_kernel>
         known_kernel known{std::move(k)};
         const operator_shape& shape = known.kernel.shape;
         known.calibration = kernels.find(shape);
+        known.time_factor = kernels.time_factor(shape);
         const operator_type& family = *shape.type;
         const bool has_form = family.companion_variant.empty() || shape.variant == family.companion_variant;
         const bool collects = shape.work().uses_links;

@@ -250,6 +250,7 @@ LLMCOST_INLINE std::string_view evidence_label(serving_evidence evidence) {
         case serving_evidence::measured_kernels: return "kernels measured on this device, and runs on other devices";
         case serving_evidence::fallback_kernels: return "kernels measured on another device or with other software";
         case serving_evidence::datasheet: return "the datasheet of the device";
+        case serving_evidence::calibrated_engine: return "runs of this engine on this device (llmcost calibrate)";
     }
     return {};
 }

@@ -229,7 +229,7 @@ LLMCOST_INLINE deployment_search::engine_option engine_option_of(const deployed_
     return {
         .engine = {&*candidate.server->server,
                    policy,
-                   host_times_of(p.engine.name),
+                   host_times_of(p.engine),
                    p.model.config.moe.num_experts > 1,
                    {},
                    candidate.server->multimodal_inputs.encoder_cost},

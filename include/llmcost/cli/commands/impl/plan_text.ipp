@@ -188,7 +188,7 @@ LLMCOST_INLINE void write_deployment(json_writer& json, const deployed_engine& k
             .member(name + "_p90_seconds", d.p90)
             .member(name + "_p95_seconds", d.p95)
             .member(name + "_p99_seconds", d.p99);
-    json.member("interval_stands_on", description_of(k.deployment_of_server().interval.evidence))
+    json.member("interval_stands_on", description_of(k.deployment_of_server().simulated_evidence))
         .member("good_share", t.summary.slo_attainment);
     json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
     if (k.deployment_of_server().price_per_hour > 0)

@@ -12,6 +12,7 @@
 #include <istream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@
 #include <llmcost/devices/device.hpp>
 #include <llmcost/files/user_files.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/kernels/engine_calibration_file.hpp>
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
@@ -41,6 +43,7 @@
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/default_execution.hpp>
+#include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/server.hpp>
@@ -71,7 +74,9 @@ LLMCOST_INLINE command_output serve_table::write_predictions(std::istream& in, s
     command_output all = answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes, [&](std::string& out) {
         of_row([&] { write_row_predictions(out, read_row(), notes); });
     });
-    for (const auto& [key, kernels] : kernels_) {
+    for (const std::string& note : calibration_notes_) notes << "llmcost: warning: " << note << '\n';
+    for (const auto& [key, target] : engines_) {
+        const std::unique_ptr<kernel_library>& kernels = target.kernels;
         for (const std::string& note : kernels->warnings()) notes << "llmcost: warning: backend: " << note << '\n';
         if (kernels->has_no_matches() && calibration_ != "none")
             notes << "llmcost: warning: system: no measurements on "
@@ -172,11 +177,42 @@ LLMCOST_INLINE const operand_type* serve_table::operand(std::string_view column,
                                : default_operand_type(target_device);
 }
 
-LLMCOST_INLINE kernel_library& serve_table::kernels_of(const std::string& system, const engine& engine) {
-    std::unique_ptr<kernel_library>& kernels = kernels_[{system, std::string(engine.name)}];
-    if (!kernels)
-        kernels = std::make_unique<kernel_library>(system, std::string(engine.kernel_software), "", calibration_);
-    return *kernels;
+LLMCOST_INLINE void serve_table::calibrate(system_engine& target) {
+    if (time_factors_) {
+        target.kernels->set_time_factors(*time_factors_);
+        return;
+    }
+    const device& target_device = target.kernels->target_device("system", device_lookup::name);
+    std::optional<engine_calibration> found;
+    if (is_engine_calibration(calibration_)) {
+        found = read_engine_calibration(calibration_);
+        const std::string mismatch = calibration_mismatch(*found, target.engine, target_device);
+        if (!mismatch.empty()) {
+            calibration_notes_.insert(printable(calibration_) + ": " + mismatch +
+                                      "; using the shipped constants for these rows");
+            return;
+        }
+    } else {
+        found = find_engine_calibration(calibration_, target.engine, "", target_device);
+    }
+    if (!found) return;
+    target.engine = with_constants(target.engine, found->constants);
+    target.kernels->set_time_factors(factors_of(found->constants));
+}
+
+LLMCOST_INLINE serve_table::system_engine& serve_table::engine_of(const std::string& system, const engine& engine) {
+    const auto [known, is_new] = engines_.try_emplace({system, std::string(engine.name)});
+    system_engine& target = known->second;
+    if (!is_new) return target;
+    target.engine = engine;
+    target.kernels = std::make_unique<kernel_library>(system, std::string(engine.kernel_software), "", calibration_);
+    try {
+        calibrate(target);
+    } catch (...) {  // an unknown system is an error of each of its rows
+        engines_.erase(known);
+        throw;
+    }
+    return target;
 }
 
 LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, const device& target_device,
@@ -221,9 +257,11 @@ LLMCOST_INLINE serving_load serve_table::load_of_row() const {
 LLMCOST_INLINE benchmark_run serve_table::read_row() {
     const known_model& m = model_of_row(field("model_path"));
     benchmark_run run;
-    run.target_engine = &detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend"));
     const std::string system = field("system");
-    kernel_library& kernels = kernels_of(system, *run.target_engine);
+    const system_engine& target =
+        engine_of(system, detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend")));
+    run.target_engine = &target.engine;
+    kernel_library& kernels = *target.kernels;
     run.target_device = &networked(kernels.target_device("system", device_lookup::name));
     run.kernels = &kernels;
     run.subject = &m.subject;

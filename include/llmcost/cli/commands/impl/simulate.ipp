@@ -148,7 +148,7 @@ LLMCOST_INLINE simulated_engine make_simulated_engine(const arguments& args, con
     simulated_engine engine{
         &server,
         with_options(default_policy(deployment.engine.name, *deployment.device), deployment.engine.name, args),
-        host_times_of(deployment.engine.name),
+        host_times_of(deployment.engine),
         deployment.model.config.moe.num_experts > 1,
         {},
         encoder_cost};

@@ -132,7 +132,8 @@ LLMCOST_INLINE std::string simulation_assumptions(const simulation_response& a) 
                 : "") +
            "Interval: 90 % of measured means, TTFT " + range(a.summary.ttft.mean, interval.simulated_ttft) + ", TPOT " +
            range(a.summary.tpot.mean, interval.simulated_tpot) + "; based on " +
-           std::string(evidence_label(interval.evidence)) + '\n' + measurement_note(a.deployment_of_server);
+           std::string(evidence_label(a.deployment_of_server.simulated_evidence)) + '\n' +
+           measurement_note(a.deployment_of_server);
 }
 
 LLMCOST_INLINE std::string simulated_text(const simulation_response& a) {
@@ -182,7 +183,7 @@ LLMCOST_INLINE std::string simulated_json(const simulation_response& a) {
         json.member(std::string(name) + "_mean_lower_seconds", seconds * std::exp2(e.low))
             .member(std::string(name) + "_mean_upper_seconds", seconds * std::exp2(e.high));
     json.member("method", "simulation")
-        .member("interval_stands_on", description_of(a.deployment_of_server.interval.evidence));
+        .member("interval_stands_on", description_of(a.deployment_of_server.simulated_evidence));
     json.member("requests", s.requests)
         .member("seconds", s.seconds)
         .member("requests_per_second", s.requests_per_second);

@@ -5,8 +5,10 @@
 #include <llmcost/cli/request/deployment.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/base/config_view.hpp>
@@ -127,11 +129,26 @@ LLMCOST_INLINE std::string network_label(const deployment& p, std::int64_t pipel
            std::to_string((devices + node - 1) / node) + " nodes of " + std::to_string(node);
 }
 
+LLMCOST_INLINE void apply_calibration(deployment& p, engine_calibration calibration) {
+    p.engine = with_constants(p.engine, calibration.constants);
+    p.kernels->set_time_factors(factors_of(calibration.constants));
+    p.calibration = std::make_shared<const engine_calibration>(std::move(calibration));
+}
+
 LLMCOST_INLINE void set_prediction_interval(deployment& p, std::int64_t tokens) {
     if (p.engine.name.empty()) return;
     p.interval = prediction_interval_of(
         p.engine.name, find_evidence(p.model, p.execution, p.engine, *p.device, *p.kernels,
                                      p.execution.parallel.world_size(), tokens < 1024 ? tokens : 1024));
+    p.simulated_evidence = p.interval.evidence;
+    if (p.calibration == nullptr) return;
+    p.interval.evidence = serving_evidence::calibrated_engine;
+    p.interval.tpot = p.calibration->tpot.interval;
+    p.interval.ttft = p.calibration->ttft.interval;
+    if (p.calibration->simulated_tpot.rows == 0 || p.calibration->simulated_ttft.rows == 0) return;
+    p.simulated_evidence = serving_evidence::calibrated_engine;
+    p.interval.simulated_tpot = p.calibration->simulated_tpot.interval;
+    p.interval.simulated_ttft = p.calibration->simulated_ttft.interval;
 }
 
 LLMCOST_INLINE void require_known_memory(const device& device) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <llmcost/analysis/minimal_workload.hpp>
 #include <llmcost/base/inline.hpp>
@@ -22,6 +23,7 @@
 #include <llmcost/cli/request/rank_options.hpp>
 #include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/kernels/engine_calibration_file.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/operand_types.hpp>
@@ -131,6 +133,9 @@ LLMCOST_INLINE void set_device(deployment& p, const arguments& args) {
         p.device = p.device_with_network.get();
     }
     require_supported_device("--engine", p.engine, *p.device);
+    if (!p.is_torch)
+        if (auto fitted = find_engine_calibration(calibration, p.engine, version, *p.device))
+            apply_calibration(p, std::move(*fitted));
     if (!args.has(option::engine_version)) return;
     if (p.engine.name.empty()) throw_usage("--engine-version", "requires --engine");
     throw_usage_if(
@@ -189,6 +194,11 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     if (p.is_torch && launch != launch_mode::cuda_graph) p.host_microseconds = parse_torch_host(args);
     const parallel_config parallel = parse_parallelism(args, p.model, launch);
     set_device(p, args);
+    if (p.calibration != nullptr && args.has(option::engine_version) && !p.calibration->version.empty() &&
+        p.calibration->version != args.text(option::engine_version))
+        io.err << "llmcost: warning: " << printable(p.calibration->path) << ": is a calibration of "
+               << p.calibration->engine << ' ' << printable(p.calibration->version) << ", not of "
+               << printable(args.text(option::engine_version)) << '\n';
     if (args.has(option::kv_cache_dtype)) types.cache = &parse_cache_dtype(args, p.model);
     const std::string type_warning = unpack_unsupported_types(types, p);
     p.execution = execution_of(p.engine, *p.device, types, parallel, launch);
