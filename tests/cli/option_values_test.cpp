@@ -38,6 +38,7 @@ public:
         std::filesystem::create_directories("pipes");
         for (const char* const name : {"pipes/config.json", "pipes/preprocessor_config.json"}) (void)mkfifo(name, 0600);
         std::filesystem::create_symlink("nowhere", "dangling.json");
+        std::ofstream("runs.csv") << "isl,osl,concurrency,ttft_ms,tpot_ms\n16,4,1,10,3\n";
         std::ofstream("empty.json").flush();
         std::ofstream("list.json") << "[[1], {\"a\": null}]";
         std::ofstream("cut.csv") << "arrival,input,output\n0,1";
@@ -118,6 +119,7 @@ const std::vector<std::string>& sensible_line(std::string_view command) {
         {"plan",
          {"plan", "--config", config, "--device", "h100", "--engine", "vllm", "--input", "16", "--output", "4",
           "--requests", "4", "--slo", "ttft=1s"}},
+        {"calibrate", {"calibrate", "--config", config, "--device", "h100", "--engine", "vllm", "--from", "runs.csv"}},
         {"why", {"why", "flops", "--config", config}},
         {"formula", {"formula", "flops", "--config", config}},
     };

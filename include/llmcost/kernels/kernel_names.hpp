@@ -23,8 +23,8 @@
 // The names that select kernels.
 namespace llmcost {
 
-/// Folders of kernel calibrations, or one file. Empty or the file of an `engine_calibration`: the user's and the
-/// bundled ones. `none`: no calibrations.
+/// Folders of kernel calibrations, or one file, of a value of `--calibration` (`split_calibration`). Empty: the user's
+/// and the bundled ones. `none`: no calibrations.
 [[nodiscard]] std::vector<std::string> calibration_paths(const std::string& calibration);
 
 /// The operand type with a name. Throws: `usage` with `source`.

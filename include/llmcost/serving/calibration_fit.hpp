@@ -53,10 +53,12 @@ void measure_kernel_classes(measured_load& row,
 
 /// The constants that fit the rows best: least squares of logarithms with the priors of `calibrated_constants`.
 ///
-/// Minimizes `sum log(1 + (log(predicted / measured) / soft)^2) + sum prior^2` over rows and metrics. `soft` is 5 % for
-/// times per token and throughput and 10 % for TTFT, as in bench/fit_engines.cpp. Rows that are several times as far
-/// off have ever less weight (Cauchy). Method: Levenberg-Marquardt with bounds at 0.
-[[nodiscard]] constant_values fit_constants(const engine& shipped, const std::vector<const measured_load*>& rows);
+/// Minimizes `sum log(1 + (log(predicted / measured) / soft)^2) + sum (distance / prior_scale)^2` over rows and
+/// metrics, and over constants. `soft` is 5 %, as for the closed form in bench/fit_engines.cpp. Rows that are several
+/// times as far off have ever less weight (Cauchy). Throughput counts only if no time per token is measured. Method:
+/// Levenberg-Marquardt with bounds at 0.
+[[nodiscard]] constant_values fit_constants(const engine& shipped, const std::vector<const measured_load*>& rows,
+                                            double prior_scale = 1);
 
 /// log2(measured / predicted) of rows.
 struct log_errors {
@@ -71,13 +73,16 @@ struct held_out_fit {
     constant_values constants{};
 };
 
-/// Fits of a cross-validation, which leave out each row once: a single row up to 20 rows, otherwise a fifth.
-[[nodiscard]] std::vector<held_out_fit> cross_validation_fits(const engine& shipped,
-                                                              const std::vector<measured_load>& rows);
+/// Factors of the widths of the priors, from which a cross-validation chooses; the first is preferred.
+inline constexpr std::array<double, 4> prior_scales{1, 0.5, 0.25, 2};
 
-/// The errors of rows with constants that were fitted without them.
-[[nodiscard]] log_errors cross_validate(const engine& shipped, const std::vector<measured_load>& rows,
-                                        const std::vector<held_out_fit>& fits);
+/// Fits that leave out each row once: a single row up to 20 rows, otherwise a fifth.
+struct cross_validation {
+    double prior_scale = 1;  ///< the one of `prior_scales` with the smallest loss of rows that were left out
+    std::vector<held_out_fit> fits{};
+    log_errors errors{};  ///< of rows with constants that were fitted without them
+};
+[[nodiscard]] cross_validation cross_validate(const engine& shipped, const std::vector<measured_load>& rows);
 
 /// Median of |predicted / measured - 1|; 0 without errors.
 [[nodiscard]] double median_error(const std::vector<double>& log_errors);

@@ -34,8 +34,11 @@ inline constexpr std::size_t kernel_class_count = 7;
 /// Factors of kernel times, by class. 1: as measured alone.
 struct kernel_time_factors {
     std::array<double, kernel_class_count> values{1, 1, 1, 1, 1, 1, 1};
+    double prefill = 1;  ///< of all kernels in steps with prefills
 
-    [[nodiscard]] double operator[](kernel_class c) const noexcept { return values[static_cast<std::size_t>(c)]; }
+    [[nodiscard]] double of(kernel_class c, bool is_decode_step) const noexcept {
+        return values[static_cast<std::size_t>(c)] * (is_decode_step ? 1 : prefill);
+    }
 };
 
 /// A constant of the model of an engine that measured runs determine.
@@ -45,7 +48,8 @@ struct kernel_time_factors {
 struct calibrated_constant {
     string_ref name;
     string_ref description;
-    double engine::*member = nullptr;  ///< null: the factor of `kernels`
+    double engine::*member = nullptr;  ///< null: the factor of `kernels`, or of prefills
+    bool is_prefill_factor = false;
     kernel_class kernels = kernel_class::others;
     bool is_logarithmic = true;
     double width = 0;
@@ -85,6 +89,10 @@ inline constexpr calibrated_constant calibrated_constants[]{
      .description = "steps that are scheduled before a new prefill",
      .member = &engine::queueing_steps,
      .width = 0.5},
+    {.name = "prefill_time_factor",
+     .description = "kernels of many tokens, which computation limits, against those of few, which memory limits",
+     .is_prefill_factor = true,
+     .width = 0.25},
     {.name = "products_time_factor",
      .description = "matrix products of this version of the engine",
      .kernels = kernel_class::products,

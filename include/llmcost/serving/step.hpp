@@ -22,7 +22,9 @@ public:
     /// The calibration of an operator's kernel; null if it was not measured.
     virtual const kernel_calibration* find(const operator_shape&) = 0;
     /// Factor of the time of an operator's kernels, fitted to runs of an engine (`kernel_time_factors`).
-    [[nodiscard]] virtual double time_factor(const operator_shape&) const { return 1; }
+    [[nodiscard]] virtual double time_factor(const operator_shape&, [[maybe_unused]] bool is_decode_step) const {
+        return 1;
+    }
 
 protected:
     ~kernel_source() = default;

@@ -45,7 +45,7 @@ inline constexpr option_spec calibration{.name = "--calibration",
                                          .type = value_type::file,
                                          .help =
                                              "kernel measurements, a directory of them, the file of llmcost "
-                                             "calibrate, or none"};
+                                             "calibrate (FILE,DIR: both), or none"};
 
 }  // namespace option
 

@@ -77,6 +77,7 @@ struct calibration_rows {
 struct calibrate_response {
     calibration_rows data{};
     engine_calibration calibration{};
+    double prior_scale = 1;
     log_errors shipped{};    ///< of the shipped constants
     log_errors held_out{};   ///< of constants that were fitted without the row
     log_errors simulated{};  ///< of simulations with such constants

@@ -98,6 +98,13 @@ namespace llmcost::detail {
 
 namespace llmcost {
 
+LLMCOST_INLINE calibration_sources split_calibration(const std::string& calibration) {
+    if (is_engine_calibration(calibration)) return {calibration, {}};
+    const std::size_t comma = calibration.find(',');
+    if (comma == std::string::npos || !is_engine_calibration(calibration.substr(0, comma))) return {{}, calibration};
+    return {calibration.substr(0, comma), calibration.substr(comma + 1)};
+}
+
 LLMCOST_INLINE engine_calibration read_engine_calibration(const std::string& path) {
     engine_calibration c =
         read_regular_file(path).read_with([](config_view root) { return detail::parse_engine_calibration(root); });
@@ -119,13 +126,13 @@ LLMCOST_INLINE std::optional<engine_calibration> find_engine_calibration(const s
                                                                          const engine& target_engine,
                                                                          const std::string& version,
                                                                          const device& target_device) {
-    if (calibration == "none") return std::nullopt;
-    if (is_engine_calibration(calibration)) {
-        engine_calibration c = read_engine_calibration(calibration);
-        throw_usage_if(calibration, calibration_mismatch(c, target_engine, target_device));
+    const calibration_sources sources = split_calibration(calibration);
+    if (!sources.engine.empty()) {
+        engine_calibration c = read_engine_calibration(sources.engine);
+        throw_usage_if(sources.engine, calibration_mismatch(c, target_engine, target_device));
         return c;
     }
-    if (target_engine.name.empty()) return std::nullopt;
+    if (calibration == "none" || target_engine.name.empty()) return std::nullopt;
     const std::string name(target_engine.name), exact = version.empty() ? name : name + '-' + version;
     for (const std::string& root : calibration.empty() ? default_calibration_paths() : std::vector{calibration}) {
         const std::string folder = root + '/' + std::string(target_device.names[0]) + "/engine";

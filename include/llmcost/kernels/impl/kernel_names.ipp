@@ -31,8 +31,9 @@
 namespace llmcost {
 
 LLMCOST_INLINE std::vector<std::string> calibration_paths(const std::string& calibration) {
-    if (calibration.empty() || is_engine_calibration(calibration)) return default_calibration_paths();
-    return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
+    const std::string kernels = split_calibration(calibration).kernels;
+    if (kernels.empty()) return default_calibration_paths();
+    return kernels == "none" ? std::vector<std::string>{} : std::vector<std::string>{kernels};
 }
 
 LLMCOST_INLINE const operand_type& require_operand_type(std::string_view source, std::string_view name) {

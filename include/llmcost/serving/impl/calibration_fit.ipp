@@ -30,6 +30,7 @@ LLMCOST_INLINE load_measurements predict(const engine& shipped, const constant_v
         k.prefill.seconds += (factors.values[i] - 1) * row.prefill_seconds[i];
         k.decode.seconds += (factors.values[i] - 1) * row.decode_seconds[i];
     }
+    k.prefill.seconds *= factors.prefill;
     const auto output = static_cast<double>(row.load.output_tokens);
     load_measurements predicted;
     if (row.is_static_batch) {
@@ -64,12 +65,13 @@ LLMCOST_INLINE void measure_kernel_classes(measured_load& row,
 
 namespace llmcost::detail {
 
-inline constexpr double soft_tpot = 0.05, soft_ttft = 0.1;  ///< errors of this size and below have full weight
+inline constexpr double soft = 0.05;  ///< errors of this size and below have full weight
 
 /// The parameters of a fit: distances from the shipped values, bounded so that no constant is negative.
 struct fit_problem {
     const engine* shipped;
     const std::vector<const measured_load*>* rows;
+    double prior_scale;
     constant_values start{};
 
     [[nodiscard]] constant_values values_at(const constant_values& distances) const {
@@ -91,20 +93,20 @@ struct fit_problem {
         for (const measured_load* row : *rows) {
             const load_measurements p = predict(*shipped, values, *row);
             const load_measurements& m = row->measured;
-            const auto add = [&](double predicted, double measured, double soft) {
+            const auto add = [&](double predicted, double measured) {
                 if (measured > 0) out.push_back(std::log(predicted / measured) / soft);
             };
-            add(p.tpot_seconds, m.tpot_seconds, soft_tpot);
-            add(p.ttft_seconds, m.ttft_seconds, soft_ttft);
-            add(p.batch_seconds, m.batch_seconds, soft_tpot);
+            add(p.tpot_seconds, m.tpot_seconds);
+            add(p.ttft_seconds, m.ttft_seconds);
+            add(p.batch_seconds, m.batch_seconds);
             if (m.tpot_seconds == 0 && m.batch_seconds == 0)  // otherwise it follows from the two times
-                add(p.tokens_per_second, m.tokens_per_second, soft_tpot);
+                add(p.tokens_per_second, m.tokens_per_second);
         }
     }
-    [[nodiscard]] static double cost(const std::vector<double>& residuals, const constant_values& distances) {
+    [[nodiscard]] double cost(const std::vector<double>& residuals, const constant_values& distances) const {
         double sum = 0;
         for (const double r : residuals) sum += std::log1p(r * r);
-        for (const double d : distances) sum += d * d;
+        for (const double d : distances) sum += d * d / (prior_scale * prior_scale);
         return sum;
     }
 };
@@ -137,14 +139,15 @@ LLMCOST_INLINE double prior_distance(std::size_t index, double value, double shi
     return (c.is_logarithmic ? std::log(value / shipped) : value - shipped) / c.width;
 }
 
-LLMCOST_INLINE constant_values fit_constants(const engine& shipped, const std::vector<const measured_load*>& rows) {
+LLMCOST_INLINE constant_values fit_constants(const engine& shipped, const std::vector<const measured_load*>& rows,
+                                             double prior_scale) {
     constexpr std::size_t n = calibrated_constant_count;
     constexpr double difference = 1e-4;  // of a prior's width
-    const detail::fit_problem problem{&shipped, &rows, shipped_constants(shipped)};
+    const detail::fit_problem problem{&shipped, &rows, prior_scale, shipped_constants(shipped)};
     constant_values best{};
     std::vector<double> residuals, shifted;
     problem.residuals(best, residuals);
-    double minimum = detail::fit_problem::cost(residuals, best), damping = 1e-3;
+    double minimum = problem.cost(residuals, best), damping = 1e-3;
     for (int step = 0; step < 100 && damping < 1e9; ++step) {
         std::vector<std::array<double, n>> jacobian(residuals.size());
         for (std::size_t i = 0; i < n; ++i) {
@@ -157,8 +160,8 @@ LLMCOST_INLINE constant_values fit_constants(const engine& shipped, const std::v
         std::array<std::array<double, n>, n> normal{};
         std::array<double, n> gradient{};
         for (std::size_t i = 0; i < n; ++i) {
-            normal[i][i] = 1;  // the prior
-            gradient[i] = best[i];
+            normal[i][i] = 1 / (prior_scale * prior_scale);
+            gradient[i] = best[i] / (prior_scale * prior_scale);
         }
         for (std::size_t r = 0; r < residuals.size(); ++r) {
             const double weight = 1 / (1 + residuals[r] * residuals[r]);
@@ -185,7 +188,7 @@ LLMCOST_INLINE constant_values fit_constants(const engine& shipped, const std::v
             for (std::size_t i = 0; i < n; ++i)
                 next[i] = std::max(problem.lower_bound(i), best[i] + std::clamp(move[i], -1.0, 1.0));
             problem.residuals(next, shifted);
-            const double cost = detail::fit_problem::cost(shifted, next);
+            const double cost = problem.cost(shifted, next);
             if (!(cost < minimum)) continue;
             is_better = true;
             decrease = minimum - cost;
@@ -213,8 +216,13 @@ LLMCOST_INLINE void log_errors::add(const load_measurements& predicted, const lo
                measured.tokens_per_second > 0 ? 1 / measured.tokens_per_second : 0);
 }
 
-LLMCOST_INLINE std::vector<held_out_fit> cross_validation_fits(const engine& shipped,
-                                                               const std::vector<measured_load>& rows) {
+}  // namespace llmcost
+
+namespace llmcost::detail {
+
+[[nodiscard]] LLMCOST_INLINE std::vector<held_out_fit> fit_without_rows(const engine& shipped,
+                                                                        const std::vector<measured_load>& rows,
+                                                                        double prior_scale) {
     constexpr std::size_t alone = 20, fifths = 5;
     const std::size_t folds = rows.size() <= alone ? rows.size() : fifths;
     std::vector<held_out_fit> fits(folds);
@@ -225,17 +233,31 @@ LLMCOST_INLINE std::vector<held_out_fit> cross_validation_fits(const engine& shi
                 fits[fold].rows.push_back(i);
             else
                 others.push_back(&rows[i]);
-        fits[fold].constants = fit_constants(shipped, others);
+        fits[fold].constants = fit_constants(shipped, others, prior_scale);
     }
     return fits;
 }
 
-LLMCOST_INLINE log_errors cross_validate(const engine& shipped, const std::vector<measured_load>& rows,
-                                         const std::vector<held_out_fit>& fits) {
-    log_errors errors;
-    for (const held_out_fit& fit : fits)
-        for (const std::size_t i : fit.rows) errors.add(predict(shipped, fit.constants, rows[i]), rows[i].measured);
-    return errors;
+}  // namespace llmcost::detail
+
+namespace llmcost {
+
+LLMCOST_INLINE cross_validation cross_validate(const engine& shipped, const std::vector<measured_load>& rows) {
+    cross_validation best;
+    double minimum = INFINITY;
+    for (const double scale : prior_scales) {
+        cross_validation candidate{scale, detail::fit_without_rows(shipped, rows, scale), {}};
+        for (const held_out_fit& fit : candidate.fits)
+            for (const std::size_t i : fit.rows)
+                candidate.errors.add(predict(shipped, fit.constants, rows[i]), rows[i].measured);
+        double loss = 0;
+        for (const std::vector<double>* errors : {&candidate.errors.ttft, &candidate.errors.tpot})
+            for (const double e : *errors) loss += std::log1p(std::pow(e * std::log(2) / detail::soft, 2));
+        if (!(loss < minimum)) continue;
+        minimum = loss;
+        best = std::move(candidate);
+    }
+    return best;
 }
 
 LLMCOST_INLINE double median_error(const std::vector<double>& log_errors) {

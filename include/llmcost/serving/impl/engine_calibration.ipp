@@ -43,7 +43,9 @@ LLMCOST_INLINE engine with_constants(const engine& e, const constant_values& val
 LLMCOST_INLINE kernel_time_factors factors_of(const constant_values& values) {
     kernel_time_factors factors;
     for (std::size_t i = 0; i < calibrated_constant_count; ++i)
-        if (calibrated_constants[i].member == nullptr)
+        if (calibrated_constants[i].is_prefill_factor)
+            factors.prefill = values[i];
+        else if (calibrated_constants[i].member == nullptr)
             factors.values[static_cast<std::size_t>(calibrated_constants[i].kernels)] = values[i];
     return factors;
 }

@@ -200,7 +200,7 @@ LLMCOST_INLINE std::vector<known_kernel> match_kernels(std::vector<model_kernel>
         known_kernel known{std::move(k)};
         const operator_shape& shape = known.kernel.shape;
         known.calibration = kernels.find(shape);
-        known.time_factor = kernels.time_factor(shape);
+        known.time_factor = kernels.time_factor(shape, execution.is_decode_step);
         const operator_type& family = *shape.type;
         const bool has_form = family.companion_variant.empty() || shape.variant == family.companion_variant;
         const bool collects = shape.work().uses_links;

@@ -23,6 +23,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -76,11 +77,18 @@ LLMCOST_INLINE void complete_result(benchmark_result& r, const arguments& args) 
                                         std::string(o.name));
         value = static_cast<double>(args.number(o, 1));
     };
+    const auto limit = [&](double value, std::string_view meaning) {
+        if (!(value <= static_cast<double>(max_input)))
+            throw_usage(r.location, std::string(meaning) + " exceeds 2147483647");
+    };
     complete(r.input_tokens, option::input, "input length");
     complete(r.output_tokens, option::output, "output length");
     const double latency = r.ttft.mean + (r.output_tokens - 1) * r.tpot.mean;
     if (r.concurrency == 0 && r.request_rate > 0) r.concurrency = r.request_rate * latency;  // Little's law
     complete(r.concurrency, option::concurrency, "concurrency");
+    limit(r.input_tokens, "input length");
+    limit(r.output_tokens, "output length");
+    limit(r.concurrency, "concurrency");
     if (r.format == "vllm bench throughput")
         r.tokens_per_second *= r.output_tokens / (r.input_tokens + r.output_tokens);
     const bool is_measured = r.ttft.mean > 0 || r.tpot.mean > 0 || r.batch_seconds > 0 || r.tokens_per_second > 0;
@@ -318,6 +326,12 @@ LLMCOST_INLINE calibration_rows read_table_rows(const arguments& args, const pro
     return data;
 }
 
+/// Lengths with this mean as InferenceX draws them, between four fifths and all of the longest
+/// (`--random-range-ratio 0.8`). Clients with equal lengths would run in lockstep.
+LLMCOST_INLINE length_range drawn_lengths(std::int64_t mean) {
+    return {std::max<std::int64_t>(1, mean * 8 / 9), std::max<std::int64_t>(1, mean * 10 / 9)};
+}
+
 /// The mean latencies of a simulated row, with the defaults of `llmcost simulate`.
 LLMCOST_INLINE load_measurements simulate_row(const measured_load& row, const engine& fitted, server& server) {
     constexpr std::int64_t max_requests = 1000;
@@ -325,8 +339,8 @@ LLMCOST_INLINE load_measurements simulate_row(const measured_load& row, const en
         &server, default_policy(fitted.name, server.target_device()), host_times_of(fitted), row.has_routed_experts, {},
         {}};
     simulation_config config;
-    synthetic_workload load{.input = {row.load.input_tokens, row.load.input_tokens},
-                            .output = {row.load.output_tokens, row.load.output_tokens},
+    synthetic_workload load{.input = drawn_lengths(row.load.input_tokens),
+                            .output = drawn_lengths(row.load.output_tokens),
                             .num_requests = max_requests,
                             .request_rate = row.request_rate};
     if (row.request_rate == 0) {
@@ -366,9 +380,10 @@ LLMCOST_INLINE calibrate_response compute_calibration(calibration_rows data, con
         all.push_back(&row);
         out.shipped.add(predict(*data.shipped, shipped_constants(*data.shipped), row), row.measured);
     }
-    const std::vector<held_out_fit> fits = cross_validation_fits(*data.shipped, data.rows);
-    out.held_out = cross_validate(*data.shipped, data.rows, fits);
-    out.simulated = simulate_held_out(data, fits);
+    const cross_validation validated = cross_validate(*data.shipped, data.rows);
+    out.held_out = validated.errors;
+    out.prior_scale = validated.prior_scale;
+    out.simulated = simulate_held_out(data, validated.fits);
     engine_calibration& c = out.calibration;
     c.engine = std::string(data.shipped->name);
     c.version = version;
@@ -376,7 +391,7 @@ LLMCOST_INLINE calibrate_response compute_calibration(calibration_rows data, con
     c.source = source;
     c.models = data.models;
     c.rows = static_cast<std::int64_t>(data.rows.size());
-    c.constants = fit_constants(*data.shipped, all);
+    c.constants = fit_constants(*data.shipped, all, validated.prior_scale);
     c.tpot = held_out_error_of(out.held_out.tpot, data.shipped_interval.tpot);
     c.ttft = held_out_error_of(out.held_out.ttft, data.shipped_interval.ttft);
     c.simulated_tpot = held_out_error_of(out.simulated.tpot, data.shipped_interval.simulated_tpot);
@@ -485,8 +500,9 @@ LLMCOST_INLINE std::string calibrate_text(const calibrate_response& r, std::stri
     for (const std::string& model : c.models) models += (models.empty() ? "" : ", ") + printable(model);
     std::string text = c.engine + (c.version.empty() ? "" : ' ' + printable(c.version)) + " on " + r.data.device_title +
                        ", " + grouped(count(c.rows)) + (c.rows == 1 ? " run of " : " runs of ") + models + "\n\n" +
-                       plain(constants_table(r)) + "\nMedian error, shipped and fitted without the predicted run:\n" +
-                       plain(errors_table(r));
+                       plain(constants_table(r)) + "Priors: " + formatted("%g", r.prior_scale) +
+                       " times their widths, which predicts held-out runs best\n" +
+                       "\nMedian error, shipped and fitted without the predicted run:\n" + plain(errors_table(r));
     if (c.rows == 1) text += "One run cannot be held out against itself: the error is that of the shipped constants\n";
     text += out_file.empty()
                 ? "\nNot written (see --out)\n"
@@ -498,7 +514,7 @@ LLMCOST_INLINE std::string calibrate_json(const calibrate_response& r) {
     const constant_values shipped = shipped_constants(*r.data.shipped);
     json_writer json;
     json.object().member("engine", r.calibration.engine).member("device", r.calibration.device);
-    json.member("rows", r.calibration.rows).key("constants").array();
+    json.member("rows", r.calibration.rows).member("prior_scale", r.prior_scale).key("constants").array();
     for (std::size_t i = 0; i < calibrated_constant_count; ++i) {
         json.object().member("name", std::string_view(calibrated_constants[i].name)).member("shipped", shipped[i]);
         json.member("fitted", r.calibration.constants[i]);

@@ -184,11 +184,11 @@ LLMCOST_INLINE void serve_table::calibrate(system_engine& target) {
     }
     const device& target_device = target.kernels->target_device("system", device_lookup::name);
     std::optional<engine_calibration> found;
-    if (is_engine_calibration(calibration_)) {
-        found = read_engine_calibration(calibration_);
+    if (const std::string file = split_calibration(calibration_).engine; !file.empty()) {
+        found = read_engine_calibration(file);
         const std::string mismatch = calibration_mismatch(*found, target.engine, target_device);
         if (!mismatch.empty()) {
-            calibration_notes_.insert(printable(calibration_) + ": " + mismatch +
+            calibration_notes_.insert(printable(file) + ": " + mismatch +
                                       "; using the shipped constants for these rows");
             return;
         }
