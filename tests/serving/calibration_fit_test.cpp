@@ -226,3 +226,29 @@ TEST_CASE("host time per prompt token delays the first token") {
     CHECK(b.ttft_seconds - a.ttft_seconds == doctest::Approx(0.01));
     CHECK(b.tpot_seconds == a.tpot_seconds);
 }
+
+// half of the logarithm of 1.44 is 1.2; the client's and the prompt's constants are as shipped
+TEST_CASE("a calibration for other models is that of several models, or a part of that of one") {
+    engine_calibration c{.engine = "vllm", .device = "b200_sxm", .models = {"meta-llama/Llama-3.1-70B"}, .rows = 10};
+    c.constants = shipped_constants(vllm);
+    c.constants[index_of("products_time_factor")] = 1.44;
+    c.constants[index_of("prefill_time_factor")] = 2;
+    c.constants[index_of("host_seconds_per_step")] = 1e-3;
+    c.constants[index_of("host_seconds_per_request")] = 1;
+    c.tpot.rows = c.ttft.rows = 10;
+    CHECK(has_runs_of(c, "configs/meta-llama__llama-3.1-70B.json"));
+    CHECK_FALSE(has_runs_of(c, "Qwen/Qwen3-8B"));
+    CHECK(calibration_for_model(c, "Llama-3.1-70B", true)->constants == c.constants);
+    CHECK_FALSE(calibration_for_model(c, "Qwen/Qwen3-8B", true));
+    const engine_calibration part = *calibration_for_model(c, "Qwen/Qwen3-8B", false);
+    CHECK(part.tpot.rows == 0);
+    CHECK(part.constants[index_of("products_time_factor")] == doctest::Approx(1.2));
+    CHECK(part.constants[index_of("prefill_time_factor")] == 1);
+    CHECK(part.constants[index_of("host_seconds_per_step")] == 1e-3);
+    CHECK(part.constants[index_of("host_seconds_per_request")] == vllm.host_seconds_per_request);
+    CHECK(part.constants[index_of("kernel_time_factor")] == doctest::Approx(vllm.kernel_time_factor));
+    c.models.push_back("openai/gpt-oss-120b");
+    CHECK(calibration_for_model(c, "Qwen/Qwen3-8B", true)->constants == c.constants);
+    c.models.clear();
+    CHECK(calibration_for_model(c, "Qwen/Qwen3-8B", true)->tpot.rows == 10);
+}

@@ -103,14 +103,15 @@ private:
     /// It also replaces nvfp4 if it is w4a16_mxfp4 and the device does not support fp4.
     static const operand_type* operand(std::string_view column, const std::string& type_name,
                                        const operand_type* stored, const device& target_device);
-    /// An engine on a system, with its calibration if there is one.
+    /// An engine on a system for a model, with its calibration if there is one.
     struct system_engine {
         llmcost::engine engine{};
         std::unique_ptr<kernel_library> kernels{};
     };
-    system_engine& engine_of(const std::string& system, const engine& engine);
-    /// Applies the engine calibration of a system.
-    void calibrate(system_engine& target);
+    system_engine& engine_of(const std::string& system, const engine& engine, const std::string& model);
+    /// The calibration of an engine on a system; none if there is none, or if it is of others, with a note.
+    const std::optional<engine_calibration>& calibration_of(const std::string& system, const engine& engine,
+                                                            kernel_library& kernels);
     /// The element types of the current row. Throws: `usage`.
     checkpoint_types types_of_row(const known_model& m, const device& target_device, kernel_library& kernels) const;
     /// The parallelism of the current row. Throws: `usage` if the model does not support it.
@@ -133,7 +134,9 @@ private:
     std::map<std::string, std::size_t, std::less<>> column_positions_;
     std::map<std::string, known_model> models_;
     std::set<std::string> warned_models_;  ///< models with a printed context-length warning
-    std::map<std::pair<std::string, std::string>, system_engine> engines_;
+    std::map<std::tuple<std::string, std::string, std::string>, system_engine>
+        engines_;  ///< by system, engine, and calibrated model or empty
+    std::map<std::pair<std::string, std::string>, std::optional<engine_calibration>> calibrations_;
     std::optional<kernel_time_factors> time_factors_{};
     std::set<std::string> calibration_notes_;  ///< why a calibration does not apply to rows
     std::map<server_key, std::unique_ptr<server>> servers_;

@@ -16,6 +16,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <llmcost/base/config_view.hpp>
@@ -34,6 +35,7 @@
 #include <llmcost/files/user_files.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/engine_calibration_file.hpp>
+#include <llmcost/kernels/evidence.hpp>
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
@@ -177,42 +179,48 @@ LLMCOST_INLINE const operand_type* serve_table::operand(std::string_view column,
                                : default_operand_type(target_device);
 }
 
-LLMCOST_INLINE void serve_table::calibrate(system_engine& target) {
-    if (time_factors_) {
-        target.kernels->set_time_factors(*time_factors_);
-        return;
-    }
-    const device& target_device = target.kernels->target_device("system", device_lookup::name);
+LLMCOST_INLINE const std::optional<engine_calibration>& serve_table::calibration_of(const std::string& system,
+                                                                                    const engine& engine,
+                                                                                    kernel_library& kernels) {
+    const std::pair key{system, std::string(engine.name)};
+    if (const auto known = calibrations_.find(key); known != calibrations_.end()) return known->second;
+    const device& target_device = kernels.target_device("system", device_lookup::name);
     std::optional<engine_calibration> found;
     if (const std::string file = split_calibration(calibration_).engine; !file.empty()) {
         found = read_engine_calibration(file);
-        const std::string mismatch = calibration_mismatch(*found, target.engine, target_device);
-        if (!mismatch.empty()) {
+        if (const std::string mismatch = calibration_mismatch(*found, engine, target_device); !mismatch.empty()) {
             calibration_notes_.insert(printable(file) + ": " + mismatch +
                                       "; using the shipped constants for these rows");
-            return;
+            found.reset();
         }
     } else {
-        found = find_engine_calibration(calibration_, target.engine, "", target_device);
+        found = find_engine_calibration(calibration_, engine, "", target_device);
     }
-    if (!found) return;
-    target.engine = with_constants(target.engine, found->constants);
-    target.kernels->set_time_factors(factors_of(found->constants));
+    return calibrations_.emplace(key, std::move(found)).first->second;
 }
 
-LLMCOST_INLINE serve_table::system_engine& serve_table::engine_of(const std::string& system, const engine& engine) {
-    const auto [known, is_new] = engines_.try_emplace({system, std::string(engine.name)});
-    system_engine& target = known->second;
-    if (!is_new) return target;
-    target.engine = engine;
-    target.kernels = std::make_unique<kernel_library>(system, std::string(engine.kernel_software), "", calibration_);
-    try {
-        calibrate(target);
-    } catch (...) {  // an unknown system is an error of each of its rows
-        engines_.erase(known);
-        throw;
+LLMCOST_INLINE serve_table::system_engine& serve_table::engine_of(const std::string& system, const engine& engine,
+                                                                  const std::string& model) {
+    const std::string name(engine.name);
+    for (const std::string& calibrated_model : {std::string(), model})
+        if (const auto known = engines_.find({system, name, calibrated_model}); known != engines_.end())
+            return known->second;
+    system_engine target{
+        engine, std::make_unique<kernel_library>(system, std::string(engine.kernel_software), "", calibration_)};
+    std::string calibrated_model;  // without a calibration, models share kernels
+    if (time_factors_) {
+        target.kernels->set_time_factors(*time_factors_);
+    } else if (const auto& found = calibration_of(system, engine, *target.kernels)) {
+        calibrated_model = model;
+        const bool has_shipped_runs = has_measured_runs(target.kernels->target_device("system"), 1);
+        if (const std::string note = model_calibration_note(*found, model, has_shipped_runs); !note.empty())
+            calibration_notes_.insert(printable(found->path) + ": " + printable(note));
+        if (const auto part = calibration_for_model(*found, model, has_shipped_runs)) {
+            target.engine = with_constants(engine, part->constants);
+            target.kernels->set_time_factors(factors_of(part->constants));
+        }
     }
-    return target;
+    return engines_.emplace(std::tuple{system, name, calibrated_model}, std::move(target)).first->second;
 }
 
 LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, const device& target_device,
@@ -259,7 +267,8 @@ LLMCOST_INLINE benchmark_run serve_table::read_row() {
     benchmark_run run;
     const std::string system = field("system");
     const system_engine& target =
-        engine_of(system, detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend")));
+        engine_of(system, detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend")),
+                  field("model_path"));
     run.target_engine = &target.engine;
     kernel_library& kernels = *target.kernels;
     run.target_device = &networked(kernels.target_device("system", device_lookup::name));

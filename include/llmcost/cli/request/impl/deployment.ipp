@@ -141,7 +141,7 @@ LLMCOST_INLINE void set_prediction_interval(deployment& p, std::int64_t tokens) 
         p.engine.name, find_evidence(p.model, p.execution, p.engine, *p.device, *p.kernels,
                                      p.execution.parallel.world_size(), tokens < 1024 ? tokens : 1024));
     p.simulated_evidence = p.interval.evidence;
-    if (p.calibration == nullptr) return;
+    if (p.calibration == nullptr || p.calibration->tpot.rows + p.calibration->ttft.rows == 0) return;
     p.interval.evidence = serving_evidence::calibrated_engine;
     p.interval.tpot = p.calibration->tpot.interval;
     p.interval.ttft = p.calibration->ttft.interval;

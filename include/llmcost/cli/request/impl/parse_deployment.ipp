@@ -5,6 +5,7 @@
 #include <llmcost/cli/request/parse_deployment.hpp>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include <llmcost/cli/request/torch_options.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/engine_calibration_file.hpp>
+#include <llmcost/kernels/evidence.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/operand_types.hpp>
@@ -37,6 +39,7 @@
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/default_execution.hpp>
+#include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/stored_weights.hpp>
@@ -133,14 +136,31 @@ LLMCOST_INLINE void set_device(deployment& p, const arguments& args) {
         p.device = p.device_with_network.get();
     }
     require_supported_device("--engine", p.engine, *p.device);
-    if (!p.is_torch)
-        if (auto fitted = find_engine_calibration(calibration, p.engine, version, *p.device))
-            apply_calibration(p, std::move(*fitted));
     if (!args.has(option::engine_version)) return;
     if (p.engine.name.empty()) throw_usage("--engine-version", "requires --engine");
     throw_usage_if(
         "--engine-version",
         available_kernels(calibration).unknown_version_message(p.engine.kernel_software, version, nullptr, p.device));
+}
+
+/// Applies the engine calibration of `--calibration`, or of the folders of calibrations. Throws: `usage` for a file of
+/// another engine or device. Warns about a file of another version, and without runs of the model.
+LLMCOST_INLINE void calibrate_engine(deployment& p, const arguments& args, const program& io) {
+    const std::string version(args.text(option::engine_version));
+    const std::optional<engine_calibration> found =
+        find_engine_calibration(std::string(args.text(option::calibration)), p.engine, version, *p.device);
+    if (!found) return;
+    const bool has_shipped_runs = has_measured_runs(*p.device, 1);
+    const auto warn = [&](const std::string& note) {
+        io.err << "llmcost: warning: " << printable(found->path) << ": " << note << '\n';
+    };
+    if (!version.empty() && !found->version.empty() && found->version != version)
+        warn("is a calibration of " + found->engine + ' ' + printable(found->version) + ", not of " +
+             printable(version));
+    if (const std::string note = model_calibration_note(*found, p.name_of_model.name, has_shipped_runs); !note.empty())
+        warn(printable(note));
+    if (auto part = calibration_for_model(*found, p.name_of_model.name, has_shipped_runs))
+        apply_calibration(p, std::move(*part));
 }
 
 /// The element type of the KV cache, by `--cache-dtype`.
@@ -194,14 +214,10 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     if (p.is_torch && launch != launch_mode::cuda_graph) p.host_microseconds = parse_torch_host(args);
     const parallel_config parallel = parse_parallelism(args, p.model, launch);
     set_device(p, args);
-    if (p.calibration != nullptr && args.has(option::engine_version) && !p.calibration->version.empty() &&
-        p.calibration->version != args.text(option::engine_version))
-        io.err << "llmcost: warning: " << printable(p.calibration->path) << ": is a calibration of "
-               << p.calibration->engine << ' ' << printable(p.calibration->version) << ", not of "
-               << printable(args.text(option::engine_version)) << '\n';
     if (args.has(option::kv_cache_dtype)) types.cache = &parse_cache_dtype(args, p.model);
     const std::string type_warning = unpack_unsupported_types(types, p);
     p.execution = execution_of(p.engine, *p.device, types, parallel, launch);
+    if (!p.is_torch) calibrate_engine(p, args, io);
     p.dtype_warning = types.products == nullptr ? dtype_warning_of(p.model, p.execution, *p.device) : type_warning;
     if (read.stored.is_applied &&
         (!args.has(option::linear_dtype) || args.has(option::quantization) || read.found.weights)) {
