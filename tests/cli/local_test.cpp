@@ -96,7 +96,8 @@ TEST_CASE("laws of the speed of llama.cpp") {
     }
     CHECK(seconds(mixture) < seconds(mixture + "--n-cpu-moe 10"));
     CHECK(seconds(mixture + "--n-cpu-moe 10") < seconds(mixture + "--n-cpu-moe 48"));
-    CHECK(seconds(mixture + "--n-cpu-moe 48") == seconds(mixture + "-ot exps=CPU"));
+    // rules divide the gate and up projections of experts, which are one parameter, into the two tensors of the file
+    CHECK(seconds(mixture + "-ot exps=CPU") == doctest::Approx(seconds(mixture + "--n-cpu-moe 48")).epsilon(0.03));
     CHECK(seconds(mixture + "--n-cpu-moe 48 --cpu desktop_ddr4_3200") > seconds(mixture + "--n-cpu-moe 48"));
     // devices run one after the other, with a copy between them; physical batches of a prompt overlap
     const double one = seconds(llama_8b + "--device rtx_3090"), two = seconds(llama_8b + "--device rtx_3090 -ts 1,1");
