@@ -678,6 +678,16 @@ class ModelCommands:
         network: Text | None = None,
         host: Text | None = None,
         tf32: Literal["on", "off"] | None = None,
+        backend: Literal["cuda", "rocm", "vulkan", "metal", "cpu"] | None = None,
+        gpu_layers: Number | None = None,
+        tensor_split: Texts | None = None,
+        n_cpu_moe: Number | None = None,
+        override_tensor: Text | None = None,
+        ubatch_size: Number | None = None,
+        cache_type_k: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        cache_type_v: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        flash_attn: Literal["on", "off", "auto"] | None = None,
+        cpu: Text | None = None,
         dtype: Text | None = None,
         experts_dtype: Text | None = None,
         cache_dtype: Text | None = None,
@@ -742,10 +752,11 @@ class ModelCommands:
             --execution)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
-        engine: trtllm, vllm or sglang: its kernels and host overhead; torch: PyTorch (default: fused kernels,
-            no host overhead)
+        engine: trtllm, vllm or sglang: its kernels and host overhead; torch: PyTorch; llama.cpp: GGUF files
+            (default: fused kernels, no host overhead)
         engine_version: version of the kernel measurements (default: newest)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused;
             torch also: compile (torch.compile), reduce-overhead (compile in CUDA graphs) (default graph; torch:
             eager)
@@ -754,6 +765,17 @@ class ModelCommands:
             (default h100)
         tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
             PyTorch)
+        backend: llama.cpp's backend (default: cuda on NVIDIA, rocm on AMD, metal on Apple, else vulkan; cpu on
+            CPUs)
+        gpu_layers: layers on devices, the output is one of them (default: all)
+        tensor_split: share of the layers on each device, e.g. 3,1 (default: one device)
+        n_cpu_moe: first layers, whose experts stay on the CPU (default 0)
+        override_tensor: device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable
+        ubatch_size: tokens of a physical batch (default 512)
+        cache_type_k: type of cached keys (default f16)
+        cache_type_v: type of cached values (default f16)
+        flash_attn: flash attention: on, off or auto (default auto: on)
+        cpu: CPU with layers or experts that are not on devices (default: desktop_ddr5_5600)
         dtype: weight type of linear layers: bfloat16, fp8, fp8_block, nvfp4 ... (default: as the checkpoint)
         experts_dtype: weight type of routed experts (default: as --dtype)
         cache_dtype: KV cache type (default: fp8 with fp8 and nvfp4, else 16 bits)
@@ -812,6 +834,16 @@ class ModelCommands:
             "network": network,
             "host": host,
             "tf32": tf32,
+            "backend": backend,
+            "gpu_layers": gpu_layers,
+            "tensor_split": tensor_split,
+            "n_cpu_moe": n_cpu_moe,
+            "override_tensor": override_tensor,
+            "ubatch_size": ubatch_size,
+            "cache_type_k": cache_type_k,
+            "cache_type_v": cache_type_v,
+            "flash_attn": flash_attn,
+            "cpu": cpu,
             "dtype": dtype,
             "experts_dtype": experts_dtype,
             "cache_dtype": cache_dtype,
@@ -904,7 +936,8 @@ class ModelCommands:
             prints a table
         engine: trtllm, vllm or sglang: its kernels and host overhead (default: kernels only, no host overhead)
         engine_version: version of the kernel measurements (default: newest)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused
             (default graph)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
@@ -1091,7 +1124,8 @@ class ModelCommands:
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU)
         engine: trtllm, vllm or sglang: its kernels and host overhead (default: kernels only, no host overhead)
         engine_version: version of the kernel measurements (default: newest)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused
             (default graph)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
@@ -1259,7 +1293,8 @@ class ModelCommands:
         top: number of deployments to print (default 5)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU)
         engine_version: version of the kernel measurements (default: newest)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused
             (default graph)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
@@ -1370,7 +1405,8 @@ class ModelCommands:
         audio: audio per sequence, in seconds
         device: device for the times of operations: a name from llmcost devices, a datasheet file, or here (the
             calibrated local GPU)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
         execution: of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile;
             reduce-overhead: compile in CUDA graphs (default eager)
@@ -1480,7 +1516,8 @@ class ModelCommands:
         audio: audio per sequence, in seconds
         device: device for the times of operations: a name from llmcost devices, a datasheet file, or here (the
             calibrated local GPU)
-        calibration: kernel measurements, a directory of them, or none
+        calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
+            or none
         engine: torch: times of PyTorch on --device, as llmcost latency (default: each operation as one kernel)
         execution: of --engine torch: eager; graph: kernels in a CUDA graph; compile: torch.compile;
             reduce-overhead: compile in CUDA graphs (default eager)
