@@ -106,7 +106,7 @@ inline constexpr command calibrate_command{
     .name = "calibrate",
     .summary = "Fit the constants of an engine to results of its benchmarks",
     .usage =
-        "--engine NAME --device NAME (--model NAME | --config FILE) --from FILE [FILE ...] [options]\n"
+        "--engine NAME --device NAME (--model NAME | --config FILE)\n--from FILE [FILE ...] [options]\n"
         "--engine NAME --configs DIR --from RUNS.csv [FILE ...] [options]",
     .description =
         "Reads results of vllm bench serve, latency and throughput, SGLang bench_serving and\n"
