@@ -25,7 +25,7 @@ double error_of(const std::string& options, double tokens, double measured) {
     return std::abs(tokens / seconds(options) / measured - 1);
 }
 
-const std::string llama_8b = "--model meta-llama/Llama-3.1-8B --quantization q4_k_m ";
+const std::string gguf_llama = "--model meta-llama/Llama-3.1-8B --quantization q4_k_m ";
 const std::string mixture = "--model Qwen/Qwen3-30B-A3B --quantization q4_k_m --device rtx_4090 ";
 
 }  // namespace
@@ -62,7 +62,7 @@ TEST_CASE("prompts of llama.cpp are within 20 % of measured speeds") {
                                                 {"apple_m3_max", 693.3}};
     for (const auto& row : rows) {
         CAPTURE(row.first);
-        CHECK(error_of(llama_8b + "--sequence 512 -fa off --device " + row.first, 512, row.second) < 0.2);
+        CHECK(error_of(gguf_llama + "--sequence 512 -fa off --device " + row.first, 512, row.second) < 0.2);
     }
 }
 
@@ -77,20 +77,20 @@ TEST_CASE("a token reads all weights but the embeddings, and of a mixture the ro
     const double others = 48.0 * 2048 * (2 * 4096 + 2 * 512) + 151936.0 * 2048;
     CHECK(moe["work"][0]["products"]["f16"]["bytes"].get<double>() == doctest::Approx(2 * (experts + others)));
     // the keys and values of one layer of one token: 8 heads of 128 elements in float16
-    const nlohmann::json deep = answer(llama_8b + "--device rtx_4090 --past 1023");
+    const nlohmann::json deep = answer(gguf_llama + "--device rtx_4090 --past 1023");
     CHECK(deep["work"][0]["cache_bytes"].get<double>() == 32.0 * 2 * 8 * 128 * 2 * 1024);
 }
 
 TEST_CASE("laws of the speed of llama.cpp") {
     double previous = 0;
     for (const char* depth : {"0", "1000", "10000", "100000"}) {  // a deeper context is never faster
-        const double time = seconds(llama_8b + "--device rtx_4090 --past " + depth);
+        const double time = seconds(gguf_llama + "--device rtx_4090 --past " + depth);
         CHECK(time > previous);
         previous = time;
     }
     previous = 0;
     for (const char* layers : {"33", "20", "10", "0"}) {  // more layers on a slower CPU are never faster
-        const double time = seconds(llama_8b + "--device rtx_4090 -ngl " + layers);
+        const double time = seconds(gguf_llama + "--device rtx_4090 -ngl " + layers);
         CHECK(time > previous);
         previous = time;
     }
@@ -100,14 +100,15 @@ TEST_CASE("laws of the speed of llama.cpp") {
     CHECK(seconds(mixture + "-ot exps=CPU") == doctest::Approx(seconds(mixture + "--n-cpu-moe 48")).epsilon(0.03));
     CHECK(seconds(mixture + "--n-cpu-moe 48 --cpu desktop_ddr4_3200") > seconds(mixture + "--n-cpu-moe 48"));
     // devices run one after the other, with a copy between them; physical batches of a prompt overlap
-    const double one = seconds(llama_8b + "--device rtx_3090"), two = seconds(llama_8b + "--device rtx_3090 -ts 1,1");
+    const double one = seconds(gguf_llama + "--device rtx_3090"),
+                 two = seconds(gguf_llama + "--device rtx_3090 -ts 1,1");
     CHECK(two > one);
     CHECK(two < 1.1 * one);
-    CHECK(seconds(llama_8b + "--device rtx_3090 --sequence 4096 -ts 1,1") <
-          0.8 * seconds(llama_8b + "--device rtx_3090 --sequence 4096"));
-    CHECK(seconds(llama_8b + "--device rtx_4090 --past 50000 -ctk q8_0 -ctv q8_0") <
-          seconds(llama_8b + "--device rtx_4090 --past 50000"));
-    const nlohmann::json interval = answer(llama_8b + "--device rtx_4090");
+    CHECK(seconds(gguf_llama + "--device rtx_3090 --sequence 4096 -ts 1,1") <
+          0.8 * seconds(gguf_llama + "--device rtx_3090 --sequence 4096"));
+    CHECK(seconds(gguf_llama + "--device rtx_4090 --past 50000 -ctk q8_0 -ctv q8_0") <
+          seconds(gguf_llama + "--device rtx_4090 --past 50000"));
+    const nlohmann::json interval = answer(gguf_llama + "--device rtx_4090");
     CHECK(interval["lower"] < interval["seconds"]);
     CHECK(interval["seconds"] < interval["upper"]);
 }
@@ -115,7 +116,7 @@ TEST_CASE("laws of the speed of llama.cpp") {
 TEST_CASE("types of files that llama-quantize does not write are approximate") {
     const std::string gemma = "--model google/gemma-4-26B-A4B-it --device strix_halo --quantization ";
     CHECK(answer(gemma + "q4_k_m")["is_approximate"] == true);
-    CHECK(answer(llama_8b + "--device rtx_4090")["is_approximate"] == false);
+    CHECK(answer(gguf_llama + "--device rtx_4090")["is_approximate"] == false);
     // 15.9 GiB: the size of unsloth's file in kyuz0/amd-strix-halo-toolboxes, docs/results.json
     CHECK(answer(gemma + "UD-Q4_K_XL")["file_bytes"].get<double>() / (1 << 30) == doctest::Approx(15.9).epsilon(0.1));
     // 25,233,142,046 parameters and their norms in float32
@@ -144,8 +145,8 @@ TEST_CASE("local lists models of a device and devices of a model") {
 
 TEST_CASE("errors of options of llama.cpp") {
     const auto complaint = [](const std::string& command) { return refused(command); };
-    CHECK(has(complaint("latency " + llama_8b + "--device rtx_4090 -ngl 3"), "requires --engine llama.cpp"));
-    const std::string engine = "latency --engine llama.cpp --offline " + llama_8b;
+    CHECK(has(complaint("latency " + gguf_llama + "--device rtx_4090 -ngl 3"), "requires --engine llama.cpp"));
+    const std::string engine = "latency --engine llama.cpp --offline " + gguf_llama;
     CHECK(has(complaint(engine), "--device: required"));
     CHECK(has(complaint(engine + "--device rtx_4090 --tp 2"), "use --tensor-split"));
     CHECK(has(complaint(engine + "--device rtx_4090 --batch 2"), "expected 1"));

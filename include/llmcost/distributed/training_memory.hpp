@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,34 @@ struct training_job_memory {
     std::vector<rank_training_memory> ranks{};  ///< by pipeline rank; the other ranks of a stage are equal
     [[nodiscard]] const rank_training_memory& largest() const;
 };
+
+/// The recorded pass of a tensor-parallel rank with all layers.
+struct recorded_job {
+    tape pass{};
+    training_schedule schedule{};
+    megatron_settings settings{};
+    std::vector<std::int32_t> regions{};                          ///< of the layers
+    std::vector<std::uint64_t> signatures{};                      ///< of the layers; equal layers have equal signatures
+    std::int32_t cuda_capability = 0;                             ///< of library workspaces
+    std::map<std::vector<std::uint64_t>, tape> stages{};          ///< by signatures of their layers
+    std::map<std::vector<std::uint64_t>, stage_memory> memory{};  ///< by stage and schedule
+};
+
+/// Records the pass of a rank. Jobs share it if they differ in pipeline, data parallelism or microbatches only.
+[[nodiscard]] recorded_job record_job(const model& m, workload load, training_plan plan,
+                                      const training_parallelism& parallel, const megatron_settings& settings = {});
+
+/// Bytes that each layer of a recorded pass adds to the activations that a stage saves for a microbatch.
+///
+/// saved(i, i + 1) − saved(i), of stages between the first and the last. 0 for layers that only those stages have: a
+/// sum over the layers of a stage is a lower bound of its `saved_bytes`.
+[[nodiscard]] std::vector<std::uint64_t> saved_bytes_of_layers(const recorded_job& recorded);
+
+/// The memory of each pipeline stage of a job. Stores the memory of stages in `recorded`.
+[[nodiscard]] std::vector<stage_memory> stage_memory_of(recorded_job& recorded, const training_parallelism& parallel);
+
+/// The memory of each pipeline rank of a job whose pass is recorded.
+[[nodiscard]] training_job_memory training_memory_of(recorded_job& recorded, const training_parallelism& parallel);
 
 /// Computes the memory of each pipeline rank of a training job. `load`: a microbatch, with the complete sequence.
 ///

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,34 @@ struct parallel_training_cost {
                                                             const execution& execution, const device& device,
                                                             kernel_source& kernels, const training_plan& plan,
                                                             const training_job& job);
+
+/// What a rank computes for a microbatch, and the parameters of the model.
+struct training_work;
+
+/// The work of a rank. Jobs share it if they differ in pipeline, data parallelism, sharding, microbatches or overlap
+/// only. `similar`: work of a job with an equal `plan`, whose optimizer state is reused; or null.
+[[nodiscard]] std::shared_ptr<const training_work> training_work_of(const model& full_model, const workload& load,
+                                                                    const execution& execution, const device& device,
+                                                                    kernel_source& kernels, const training_plan& plan,
+                                                                    const training_job& job,
+                                                                    const training_work* similar = nullptr);
+
+/// The time of a training step of a job whose work is known.
+[[nodiscard]] parallel_training_cost time_parallel_training(const model& full_model, const workload& load,
+                                                            const execution& execution, const device& device,
+                                                            kernel_source& kernels, const training_plan& plan,
+                                                            const training_job& job, const training_work& work);
+
+/// A lower bound of the step time of a job, in seconds: no communication, no host time and no optimizer.
+///
+/// m: microbatches, p: pipeline ranks, c(s): forward and backward seconds of stage s. Pipeline rank r computes
+///
+///     m · Σ c(s), over the stages s of the rank,
+///
+/// after the stages before r, and before their backward: + Σ c(s) for s < r. The bound is the largest of all ranks.
+/// Stages are placed in a loop: stage s is on rank s mod p.
+[[nodiscard]] double minimum_step_seconds(const training_work& work, std::int64_t num_layers,
+                                          const training_parallelism& parallel);
 
 /// What the time of a job assumes: one line each.
 [[nodiscard]] std::vector<std::string> assumptions_of(const training_job& job, const training_plan& plan,

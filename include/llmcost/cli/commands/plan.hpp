@@ -15,6 +15,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/plan_text.hpp>
+#include <llmcost/cli/commands/plan_training.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
 #include <llmcost/cli/request/deployment.hpp>
@@ -33,8 +34,6 @@ namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_spec devices{
-    .name = "--devices", .value = "N", .type = value_type::number, .help = "maximum number of devices (default 8)"};
 inline constexpr option_spec min_slo_attainment{.name = "--keep",
                                                 .value = "X",
                                                 .type = value_type::number,
@@ -42,8 +41,6 @@ inline constexpr option_spec min_slo_attainment{.name = "--keep",
 inline constexpr option_spec engines_tried =
     with_help(option::engine, "trtllm, vllm or sglang (default: all that support the device)");
 inline constexpr option_spec no_disaggregation{.name = "--no-separate", .help = "exclude disaggregated prefill/decode"};
-inline constexpr option_spec top_of_plan{
-    .name = "--top", .value = "N", .type = value_type::number, .help = "number of deployments to print (default 5)"};
 inline constexpr option_spec tp_of_plan = with_help(option::tp, "tensor-parallel size (default: 1, 2, 4, 8)");
 inline constexpr option_spec pp_of_plan =
     with_help(option::pp, "pipeline-parallel size (default: 1, 2, 4 ... as possible)");
@@ -80,6 +77,7 @@ inline constexpr std::array plan_options = concatenate(
                  std::array{option::devices, option::engines_tried, option::tp_of_plan, option::pp_of_plan,
                             option::dp_of_plan, option::ep_of_plan, option::types_tried, option::caches_tried,
                             option::no_disaggregation, option::top_of_plan}),
+    with_section("Training", training_plan_options),
     with_section("Hardware and engine", std::array{option::device, option::engine_version, option::calibration,
                                                    option::execution, option::network}),
     with_section("Precision", std::array{option::experts_dtype, option::quantization, option::routing}),
@@ -112,10 +110,12 @@ private:
 /// Runs `llmcost plan`.
 [[nodiscard]] command_output run_plan(const arguments& args, const program& io);
 
-inline constexpr std::array<command_example, 2> plan_examples{{
+inline constexpr std::array<command_example, 3> plan_examples{{
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --rate 20 --slo ttft=1s,tpot=30ms", "20 requests per second"},
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --devices 16 --trace requests.csv --slo ttft=1s,tpot=30ms",
      "a recorded trace on up to 16 devices"},
+    {"llmcost plan --training --model meta-llama/Llama-3.1-70B --device h100 --devices 64 --tokens 15T",
+     "the fastest parallel configuration of a training job on 64 devices"},
 }};
 
 inline constexpr command plan_command{
@@ -123,12 +123,15 @@ inline constexpr command plan_command{
     .summary = "Find the deployment that meets latency targets with the fewest devices",
     .usage =
         "(--model NAME | --config FILE) --device NAME --slo LIST\n[--concurrency N | --rate X | --trace FILE] "
-        "[options]",
+        "[options]\n(--model NAME | --config FILE) --device NAME --training --devices N [options]",
     .description =
         "Finds the deployment that meets latency targets with the fewest devices. Searches engine,\n"
         "tensor/pipeline/data/expert parallelism, scheduler limits and disaggregated prefill/decode,\n"
         "simulates the most promising candidates, and prints the launch command of each engine.\n"
-        "Exit code 8: no deployment meets the targets. The closest one is printed.\n",
+        "Exit code 8: no deployment meets the targets. The closest one is printed.\n"
+        "With --training: the fastest parallel configuration of a training job on --devices devices\n"
+        "that fits into their memory, and its launch in torchtitan, Megatron-LM, DeepSpeed and NeMo.\n"
+        "Exit code 8: nothing fits. The configuration with the least memory is printed.\n",
     .options = plan_options,
     .run = run_plan,
     .examples = plan_examples};

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
 
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/workload.hpp>
@@ -26,6 +29,26 @@ inline constexpr option_spec tokens{
 }  // namespace option
 
 namespace detail {
+
+/// The command line of `llmcost latency` for the model and the device of another command line.
+class latency_command_line {
+public:
+    explicit latency_command_line(const arguments& args);
+    void add(const option_spec& o) { texts_.emplace_back(o.name); }
+    void add(const option_spec& o, std::string value) {
+        texts_.emplace_back(o.name);
+        texts_.emplace_back(std::move(value));
+    }
+    /// The parsed command line; refers to the texts of this object.
+    [[nodiscard]] arguments parse() const;
+
+private:
+    std::deque<std::string> texts_;
+};
+
+/// Adds the options of the job of a command line of `llmcost train`.
+void add_training_job(latency_command_line& line, const arguments& args, const workload& load,
+                      std::int64_t data_parallel_size, dtype products);
 
 /// The value of `--tokens`; 0 without the option. Throws: `usage` without `--device`.
 std::int64_t parse_epoch_tokens(const arguments& args);

@@ -90,6 +90,9 @@ void set_fsdp_types(training_schedule& schedule, workload& load);
 void finish_training_plan(training_plan& plan, requested_adapter& adapter, const arguments& args, const streams& io,
                           const parsed_model& read, workload& load);
 
+/// Throws: `usage` for sizes of a job that contradict each other or the model.
+void check_parallelism(const training_parallelism& parallel, const model& m);
+
 /// The memory of a training step. `read` must outlive the result. Throws: `usage`.
 training_response compute_training(const arguments& args, const parsed_model& read, const workload& load,
                                    const training_plan& plan, const requested_adapter& adapter,

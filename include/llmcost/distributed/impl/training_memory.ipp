@@ -152,19 +152,20 @@ LLMCOST_INLINE void set_fsdp_of_job(training_schedule& schedule, const training_
 
 namespace llmcost {
 
-LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload load, training_plan plan,
-                                                      const training_parallelism& parallel,
-                                                      const megatron_settings& settings) {
+LLMCOST_INLINE recorded_job record_job(const model& m, workload load, training_plan plan,
+                                       const training_parallelism& parallel, const megatron_settings& settings) {
     const bool is_megatron = parallel.rules == split_rules::megatron;
     load.sequence = (load.sequence + parallel.context - 1) / parallel.context;
     model padded = m;
-    const std::int32_t capability = load.cuda_capability > 0 ? load.cuda_capability : 90;
+    recorded_job out;
+    out.settings = settings;
+    out.cuda_capability = load.cuda_capability > 0 ? load.cuda_capability : 90;
     if (is_megatron) {
         padded.config.vocab_size =
             padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
         load.implementation = attention_implementation::sdpa;
         load.uses_cpu_kernels = load.has_training_cache = false;
-        load.cuda_capability = capability;
+        load.cuda_capability = out.cuda_capability;
         plan.loss = training_loss::labels;
     }
     std::optional<tensor_parallel_policy> policy;
@@ -173,10 +174,8 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         plan.parallel_policy = &policy.emplace(padded, parallel, 0);
     recorded_training recorded = policy ? record_training(policy->shard(padded), load, plan, true)
                                         : detail::record_rank(padded, load, plan, parallel.tensor);
-    training_schedule schedule = recorded.plan.schedule;
+    training_schedule& schedule = out.schedule = recorded.plan.schedule;
     schedule.tensor_parallel_size = parallel.tensor;
-    schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
-    tape pass;
     if (is_megatron) {
         megatron_options options;
         options.tensor = parallel.tensor;
@@ -194,7 +193,7 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         options.recomputes_activations = settings.recomputes_activations;
         const recorded_training undivided =
             options.has_sequence_parallel ? detail::record_rank(padded, load, plan, 1) : recorded_training{};
-        pass = megatron_tape_of(recorded.pass, undivided.pass, options);
+        out.pass = megatron_tape_of(recorded.pass, undivided.pass, options);
         schedule.data_parallel_size = 1;
         schedule.cuda_capability = 0;  // bytes of tensors
         schedule.has_master_weights = false;
@@ -203,38 +202,86 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         schedule.num_steps = 1;
     } else {
         if (policy) policy->mark_parameters(recorded.pass, schedule.sharding == sharding_strategy::fsdp);
-        pass = std::move(recorded.pass);
+        out.pass = std::move(recorded.pass);
         if (parallel.has_sequence_parallel && parallel.tensor > 1 && !policy)
-            divide_sequence(pass, sequence_divided_tensors(pass, detail::record_rank(padded, load, plan, 1).pass),
+            divide_sequence(out.pass,
+                            sequence_divided_tensors(out.pass, detail::record_rank(padded, load, plan, 1).pass),
                             parallel.tensor);
-        detail::set_fsdp_of_job(schedule, parallel);
     }
+    out.regions = layer_regions_of(out.pass, m.config.num_hidden_layers);
+    out.signatures = detail::layer_signatures(out.pass, out.regions);
+    return out;
+}
 
-    training_job_memory out;
-    const std::vector<std::int32_t> regions = layer_regions_of(pass, m.config.num_hidden_layers);
-    const std::vector<std::uint64_t> signatures = detail::layer_signatures(pass, regions);
-    const std::int64_t num_stages = parallel.pipeline * parallel.stages_per_rank;
-    const auto num_layers = static_cast<std::int64_t>(regions.size());
-    std::map<std::vector<std::uint64_t>, stage_memory> known;
-    for (const stage_layers& layers :
-         divide_layers(num_layers, num_stages, parallel.first_stage_layers, parallel.last_stage_layers)) {
-        std::vector<std::uint64_t> key(signatures.begin() + layers.first, signatures.begin() + layers.end);
+LLMCOST_INLINE std::vector<std::uint64_t> saved_bytes_of_layers(const recorded_job& recorded) {
+    const auto num_layers = static_cast<std::int64_t>(recorded.regions.size());
+    const auto signature = [&](std::int64_t layer) { return recorded.signatures[static_cast<std::size_t>(layer)]; };
+    const auto saved = [&](std::int64_t first, std::int64_t end) {
+        return stage_memory_of(stage_tape_of(recorded.pass, recorded.regions, {first, end}), recorded.schedule, false)
+            .saved_bytes;
+    };
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> added;  // by the signatures of two layers
+    for (std::int64_t i = 1; i + 2 < num_layers; ++i) {
+        const auto [found, is_new] = added.try_emplace({signature(i), signature(i + 1)});
+        if (!is_new) continue;
+        const std::uint64_t one = saved(i, i + 1), two = saved(i, i + 2);
+        found->second = two > one ? two - one : 0;
+    }
+    std::vector<std::uint64_t> out(static_cast<std::size_t>(num_layers));
+    for (std::int64_t i = 0; i < num_layers; ++i) {
+        const auto found = added.find({signature(std::max<std::int64_t>(i - 1, 0)), signature(i)});
+        if (found != added.end()) out[static_cast<std::size_t>(i)] = found->second;
+    }
+    return out;
+}
+
+LLMCOST_INLINE std::vector<stage_memory> stage_memory_of(recorded_job& recorded, const training_parallelism& parallel) {
+    const bool is_megatron = parallel.rules == split_rules::megatron;
+    training_schedule schedule = recorded.schedule;
+    schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
+    if (!is_megatron) detail::set_fsdp_of_job(schedule, parallel);
+    const auto num_layers = static_cast<std::int64_t>(recorded.regions.size());
+    std::vector<stage_memory> out;
+    std::vector<std::uint64_t> previous;
+    for (const stage_layers& layers : divide_layers(num_layers, parallel.pipeline * parallel.stages_per_rank,
+                                                    parallel.first_stage_layers, parallel.last_stage_layers)) {
+        std::vector<std::uint64_t> key(recorded.signatures.begin() + layers.first,
+                                       recorded.signatures.begin() + layers.end);
         key.push_back((layers.first == 0 ? 1U : 0U) + (layers.end == num_layers ? 2U : 0U));
-        auto found = known.find(key);
-        if (found == known.end()) {
-            const tape stage = stage_tape_of(pass, regions, layers);
-            stage_memory memory = stage_memory_of(stage, schedule, parallel.microbatches > 1);
-            if (is_megatron) {
-                set_megatron_state(memory, stage, parallel, settings.has_distributed_optimizer);
-                memory.workspace_bytes =
-                    placeholder_gradient_bytes(stage) + megatron_workspace_bytes(capability, layers.end == num_layers);
-            }
-            found = known.emplace(std::move(key), memory).first;
+        if (key == previous) {
+            out.push_back(out.back());
+            continue;
         }
-        out.stages.push_back(found->second);
+        previous = key;
+        auto stage = recorded.stages.find(key);
+        if (stage == recorded.stages.end())
+            stage = recorded.stages.emplace(key, stage_tape_of(recorded.pass, recorded.regions, layers)).first;
+        const bool has_accumulation = parallel.microbatches > 1;
+        key.push_back(has_accumulation ? 1 : 0);
+        key.push_back(static_cast<std::uint64_t>(schedule.recompute));
+        if (!is_megatron) {
+            key.push_back(static_cast<std::uint64_t>(schedule.data_parallel_size));
+            key.push_back(schedule.fsdp.reshards_after_forward ? 1 : 0);
+            key.push_back(static_cast<std::uint64_t>(schedule.sync));
+        }
+        auto found = recorded.memory.find(key);
+        if (found == recorded.memory.end())
+            found = recorded.memory.emplace(key, stage_memory_of(stage->second, schedule, has_accumulation)).first;
+        stage_memory memory = found->second;
+        if (is_megatron) {
+            set_megatron_state(memory, stage->second, parallel, recorded.settings.has_distributed_optimizer);
+            memory.workspace_bytes = placeholder_gradient_bytes(stage->second) +
+                                     megatron_workspace_bytes(recorded.cuda_capability, layers.end == num_layers);
+        }
+        out.push_back(memory);
     }
+    return out;
+}
 
-    const bool has_pipeline = num_stages > 1;
+LLMCOST_INLINE training_job_memory training_memory_of(recorded_job& recorded, const training_parallelism& parallel) {
+    training_job_memory out;
+    out.stages = stage_memory_of(recorded, parallel);
+    const bool has_pipeline = out.stages.size() > 1;
     const distributed::ranked_actions order =
         has_pipeline ? schedule_of(parallel).order
                      : distributed::ranked_actions{detail::actions_without_pipeline(parallel.microbatches)};
@@ -245,6 +292,13 @@ LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload l
         out.ranks.push_back(std::move(memory));
     }
     return out;
+}
+
+LLMCOST_INLINE training_job_memory training_memory_of(const model& m, workload load, training_plan plan,
+                                                      const training_parallelism& parallel,
+                                                      const megatron_settings& settings) {
+    recorded_job recorded = record_job(m, std::move(load), std::move(plan), parallel, settings);
+    return training_memory_of(recorded, parallel);
 }
 
 }  // namespace llmcost

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,13 +159,23 @@ LLMCOST_INLINE double bubble_fraction(const training_parallelism& parallel) noex
 
 }  // namespace llmcost
 
+namespace llmcost {
+
+struct training_work {
+    detail::training_passes passes;
+    detail::job_parameters parameters;
+    training_memory memory;  ///< of a short step: the parameters and the optimizer state
+};
+
+}  // namespace llmcost
+
 namespace llmcost::detail {
 
 /// Adds the times of the parts of a job to its step.
 class job_timer {
 public:
     job_timer(const model& full_model, workload load, const execution& execution_of_job, const device& target_device,
-              kernel_source& kernels, const training_plan& plan, const training_job& job)
+              kernel_source& kernels, const training_plan& plan, const training_job& job, const training_work& work)
         : model_(full_model),
           load_(std::move(load)),
           execution_(execution_of_job),
@@ -172,9 +183,9 @@ public:
           kernels_(kernels),
           plan_(plan),
           job_(job),
-          passes_(training_passes_of(full_model, load_, execution_of_job, target_device, kernels, plan, job)),
-          parameters_(parameters_of_job(full_model, load_, job.parallel)),
-          memory_(update_memory()),
+          passes_(work.passes),
+          parameters_(work.parameters),
+          memory_(work.memory),
           num_layers_(std::max<std::int64_t>(full_model.config.num_hidden_layers, 1)),
           schedule_(timed_schedule_of(job.parallel)) {
         layer_.add(passes_.layers, 1 / layers());
@@ -256,17 +267,6 @@ private:
     }
     [[nodiscard]] double recomputed_share() const noexcept {
         return layer_.forward.seconds > 0 ? std::min(1.0, layer_.recomputed.seconds / layer_.forward.seconds) : 0;
-    }
-
-    /// The parameters that the optimizer updates, and its traffic; they do not depend on the batch.
-    [[nodiscard]] training_memory update_memory() const {
-        constexpr std::int64_t short_sequence = 64;
-        workload minimal_load = load_;
-        minimal_load.batch = 1;
-        minimal_load.sequence = std::min(load_.sequence, short_sequence);
-        execution undivided = execution_;
-        undivided.parallel = {};
-        return training_memory_per_device(model_, minimal_load, undivided, plan_);
     }
 
     [[nodiscard]] collective_time collective(collective_kind kind, double bytes, std::int64_t size,
@@ -527,9 +527,9 @@ private:
     kernel_source& kernels_;
     const training_plan& plan_;
     const training_job& job_;
-    training_passes passes_;
-    job_parameters parameters_;
-    training_memory memory_;
+    const training_passes& passes_;
+    const job_parameters& parameters_;
+    const training_memory& memory_;
     std::int64_t num_layers_;
     distributed::pipeline_schedule schedule_;
     training_pass layer_{};     ///< the mean layer
@@ -545,6 +545,45 @@ private:
 
 namespace llmcost {
 
+LLMCOST_INLINE std::shared_ptr<const training_work> training_work_of(
+    const model& full_model, const workload& load, const execution& execution_of_job, const device& target_device,
+    kernel_source& kernels, const training_plan& plan, const training_job& job, const training_work* similar) {
+    auto work = std::make_shared<training_work>();
+    work->passes = detail::training_passes_of(full_model, load, execution_of_job, target_device, kernels, plan, job);
+    work->parameters = detail::parameters_of_job(full_model, load, job.parallel);
+    if (similar != nullptr) {
+        work->memory = similar->memory;
+        return work;
+    }
+    constexpr std::int64_t short_sequence = 64;
+    workload minimal_load = load;
+    minimal_load.batch = 1;
+    minimal_load.sequence = std::min(load.sequence, short_sequence);
+    execution undivided = execution_of_job;
+    undivided.parallel = {};
+    work->memory = training_memory_per_device(full_model, minimal_load, undivided, plan);
+    return work;
+}
+
+LLMCOST_INLINE double minimum_step_seconds(const training_work& work, std::int64_t num_layers,
+                                           const training_parallelism& parallel) {
+    const std::vector<double> layers_of_stage = detail::layers_of_stages(num_layers, parallel);
+    const auto ranks = static_cast<std::size_t>(parallel.pipeline);
+    const double layer_seconds = work.passes.layers.seconds() / static_cast<double>(num_layers);
+    const auto stage_seconds = [&](std::size_t s) {
+        return layers_of_stage[s] * layer_seconds + (s == 0 ? work.passes.before.seconds() : 0) +
+               (s + 1 == layers_of_stage.size() ? work.passes.after.seconds() : 0);
+    };
+    double largest = 0, earlier_stages = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        double seconds = 0;
+        for (std::size_t s = rank; s < layers_of_stage.size(); s += ranks) seconds += stage_seconds(s);
+        largest = std::max(largest, static_cast<double>(parallel.microbatches) * seconds + earlier_stages);
+        earlier_stages += stage_seconds(rank);
+    }
+    return largest;
+}
+
 LLMCOST_INLINE parallel_training_cost time_parallel_training(const model& full_model, workload load,
                                                              const execution& execution_of_job, const device& device,
                                                              kernel_source& kernels, const training_plan& plan,
@@ -554,7 +593,15 @@ LLMCOST_INLINE parallel_training_cost time_parallel_training(const model& full_m
                               full_model.config.moe.num_experts);
         !problem.empty())
         throw config_error(config_problem::unsupported, "", string_ref(problem.data(), problem.size()));
-    return detail::job_timer(full_model, std::move(load), execution_of_job, device, kernels, plan, job).time();
+    return time_parallel_training(full_model, load, execution_of_job, device, kernels, plan, job,
+                                  *training_work_of(full_model, load, execution_of_job, device, kernels, plan, job));
+}
+
+LLMCOST_INLINE parallel_training_cost time_parallel_training(const model& full_model, const workload& load,
+                                                             const execution& execution_of_job, const device& device,
+                                                             kernel_source& kernels, const training_plan& plan,
+                                                             const training_job& job, const training_work& work) {
+    return detail::job_timer(full_model, load, execution_of_job, device, kernels, plan, job, work).time();
 }
 
 LLMCOST_INLINE std::vector<std::string> assumptions_of(const training_job& job, const training_plan& plan,

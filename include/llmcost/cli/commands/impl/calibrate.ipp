@@ -265,9 +265,12 @@ LLMCOST_INLINE calibration_rows read_table_rows(const arguments& args, const pro
                 try {
                     const benchmark_run run = table.current();
                     if (probe == 0) {
-                        require_same_engine(
-                            {.location = results[i].location, .engine = std::string(run.target_engine->name)}, shipped,
-                            *run.target_device);
+                        require_same_engine({.location = results[i].location,
+                                             .format = {},
+                                             .model = {},
+                                             .engine = std::string(run.target_engine->name),
+                                             .device = {}},
+                                            shipped, *run.target_device);
                         if (!data.device.empty() && run.target_device->names[0] != string_ref(data.device))
                             throw_usage(results[i].location, "is a run on " + printable(run.target_device->names[0]) +
                                                                  "; expected one device, " + data.device);

@@ -291,6 +291,7 @@ LLMCOST_INLINE void save_deployment(command_output& out, const arguments& args,
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_plan(const arguments& args, const program& io) {
+    if (detail::is_training_plan(args)) return detail::run_training_plan(args, io);
     const plan_request request = detail::parse_plan_request(args);
     simulation_config config;
     std::deque<std::string> option_values;

@@ -44,29 +44,18 @@
 
 namespace llmcost::cli::detail {
 
-/// The command line of `llmcost latency` for the model and the device of another command line.
-class latency_command_line {
-public:
-    explicit latency_command_line(const arguments& args) {
-        for (const option_spec& o : model_options)
-            for (const std::string_view value : args.all(o))
-                o.type == value_type::none ? add(o) : add(o, std::string(value));
-        for (const option_spec& o : {option::device, option::network, option::price})
-            if (args.has(o)) add(o, std::string(args.text(o)));
-    }
-    void add(const option_spec& o) { texts_.emplace_back(o.name); }
-    void add(const option_spec& o, std::string value) {
-        texts_.emplace_back(o.name);
-        texts_.emplace_back(std::move(value));
-    }
-    [[nodiscard]] arguments parse() const {
-        const std::vector<std::string_view> views(texts_.begin(), texts_.end());
-        return {"latency", latency_options, views};
-    }
+LLMCOST_INLINE latency_command_line::latency_command_line(const arguments& args) {
+    for (const option_spec& o : model_options)
+        for (const std::string_view value : args.all(o))
+            o.type == value_type::none ? add(o) : add(o, std::string(value));
+    for (const option_spec& o : {option::device, option::network, option::price})
+        if (args.has(o)) add(o, std::string(args.text(o)));
+}
 
-private:
-    std::deque<std::string> texts_;
-};
+LLMCOST_INLINE arguments latency_command_line::parse() const {
+    const std::vector<std::string_view> views(texts_.begin(), texts_.end());
+    return {"latency", latency_options, views};
+}
 
 /// The name of `--dtype` of an element type. Throws: `usage` for types without products.
 LLMCOST_INLINE std::string operand_name_of(dtype type) {
@@ -184,18 +173,22 @@ LLMCOST_INLINE std::string omissions_of(const training_plan& plan) {
 
 /// Whether `llmcost train` describes a job whose time is that of `time_parallel_training`.
 [[nodiscard]] LLMCOST_INLINE bool is_divided_job(const arguments& args) {
-    for (const option_spec& o : {option::training_tp, option::training_pp, option::training_cp, option::training_ep,
-                                 option::training_etp, option::microbatches})
+    for (const option_spec& o :
+         {option::training_tp, option::training_pp, option::training_cp, option::training_ep, option::training_etp})
         if (args.number(o, 1) > 1) return true;
-    return false;
+    return args.has(option::microbatches);
 }
 
-/// Adds the options of a job to the command line of `llmcost latency`.
-LLMCOST_INLINE void add_job(latency_command_line& line, const arguments& args, std::int64_t data_parallel_size) {
+LLMCOST_INLINE void add_training_job(latency_command_line& line, const arguments& args, const workload& load,
+                                     std::int64_t data_parallel_size, dtype products) {
     const auto add_option = [&](const option_spec& o) {
         if (!args.has(o)) return;
         o.type == value_type::none ? line.add(o) : line.add(o, std::string(args.text(o)));
     };
+    line.add(option::linear_dtype, operand_name_of(products));
+    line.add(option::training);
+    line.add(option::batch, std::to_string(load.batch));
+    line.add(option::sequence, std::to_string(load.sequence));
     for (const option_spec& o : training_job_options) add_option(o);
     add_option(option::tp);
     add_option(option::ep);
@@ -209,6 +202,8 @@ LLMCOST_INLINE void add_job(latency_command_line& line, const arguments& args, s
     } else if (args.has(option::recompute)) {
         line.add(option::recomputation, std::string(args.text(option::recompute)));
     }
+    if (const std::string text = adapter_text(args); text != "none")
+        line.add(option::adapter, text.starts_with("qlora") ? text.substr(1) : text);
 }
 
 /// The estimate of a job on many devices.
@@ -234,16 +229,11 @@ LLMCOST_INLINE step_estimate estimate_training_step(const arguments& args, const
     const training_schedule& schedule = plan.schedule;
     const bool is_job = is_divided_job(args), is_torch = !is_job && products != dtype::float8_e4m3fn;
     const auto configure = [&](latency_command_line& line) {
-        line.add(option::linear_dtype, operand_name_of(products));
         if (is_job) {
-            line.add(option::training);
-            line.add(option::batch, std::to_string(load.batch));
-            line.add(option::sequence, std::to_string(load.sequence));
-            add_job(line, args, schedule.data_parallel_size);
-            if (const std::string text = adapter_text(args); text != "none")
-                line.add(option::adapter, text.starts_with("qlora") ? text.substr(1) : text);
+            add_training_job(line, args, load, schedule.data_parallel_size, products);
             return;
         }
+        line.add(option::linear_dtype, operand_name_of(products));
         if (schedule.data_parallel_size > 1) line.add(option::dp, std::to_string(schedule.data_parallel_size));
         if (is_torch) {
             line.add(option::engine, std::string(torch_engine_name));

@@ -287,7 +287,6 @@ LLMCOST_INLINE std::string print(const training_response& response, output_forma
     }
 }
 
-/// Throws: `usage` for sizes of a job that contradict each other or the model.
 LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, const model& m) {
     const std::int64_t experts = m.config.moe.num_experts;
     if (const std::string problem = parallelism_error(parallel, m.config.num_hidden_layers, experts); !problem.empty())
@@ -414,19 +413,17 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
                              std::max(load.sequence, load.encoder_sequence));
 
     if (const training_parallelism parallel = detail::read_training_parallelism(args);
-        detail::divides_model(parallel)) {
+        detail::divides_model(parallel) || args.has(option::microbatches)) {
         const int precision = detail::precision_of(args, read.subject);
         detail::training_response response{read, load, plan, precision, adapter.label, limit, {}, {}};
         if (args.has(option::device))
-            response.estimate =
-                detail::estimate_training_step(args, io, load, plan, detail::precisions[precision].products);
+            response.estimate = detail::estimate_training_step(args, io, load, plan, detail::products_of(args, load));
         response.epoch_tokens = epoch_tokens;
         return detail::run_training_job(args, io, parallel, std::move(response));
     }
     detail::training_response response = detail::compute_training(args, read, load, plan, adapter, limit);
     if (args.has(option::device))
-        response.estimate =
-            detail::estimate_training_step(args, io, load, plan, detail::precisions[response.precision].products);
+        response.estimate = detail::estimate_training_step(args, io, load, plan, detail::products_of(args, load));
     response.epoch_tokens = epoch_tokens;
     if (args.has(option::ranks)) {
         const training_parallelism parallel = detail::read_training_parallelism(args);
