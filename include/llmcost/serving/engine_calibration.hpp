@@ -60,7 +60,7 @@ struct calibrated_constant {
 // Widths. `kernel_time_factor`, host times: those of the fit of the shipped constants (bench/fit_engines.cpp, `fit`).
 // Kernel classes: efficiencies of one kernel differ by 12 to 25 % between generations (KernelSight-LM, arXiv
 // 2606.28565), and as much between versions of an engine. Prompt token: tokenizers take 20 s per GB of text on a server
-// (huggingface/tokenizers, README.md), which is 5 us per token of 4 bytes on one of 64 cores. Queueing: one to two and
+// (huggingface/tokenizers, README.md). This is 5 us per token of 4 bytes on one of 64 cores. Queueing: one to two and
 // a half steps.
 inline constexpr calibrated_constant calibrated_constants[]{
     {.name = "kernel_time_factor",
@@ -166,8 +166,9 @@ struct engine_calibration {
 ///   models on this device.
 /// - Otherwise: its host times of steps and sequences, and half of the logarithms of its kernel factors. Half of the
 ///   error of kernel times is taken to be that of the model. Requests, queueing and prefills are as shipped.
-///   On 866 runs on B200, this changes the median error of TPOT from 17.0 to 11.5 % and of TTFT from 25.7 to 26.3 %
-///   (tests/oracle/calibrate_engines.py). All constants as they are would worsen both on H100 and H200.
+///   On 866 runs on B200, this changes the median error of TPOT from 17.0 to 11.5 %. That of TTFT
+///   changes from 25.7 to 26.3 % (tests/oracle/calibrate_engines.py). All constants as they are would worsen both on
+///   H100 and H200.
 [[nodiscard]] std::optional<engine_calibration> calibration_for_model(const engine_calibration& c,
                                                                       std::string_view model, bool has_shipped_runs);
 
