@@ -78,17 +78,23 @@ TEST_CASE("plan --training prints the step time and the memory of llmcost train"
 
 TEST_CASE("plan --training prints the values of llmcost train for pipelines with different stages") {
     // 80 layers on 32 stages
-    check_plan("plan --training --model meta-llama/Llama-3.1-70B --device h100 --global-batch 64 --pp 32 --top 3", 64);
+    check_plan(
+        "plan --training --model meta-llama/Llama-3.1-70B --device h100 --network ib_ndr --global-batch 64 --pp 32 "
+        "--top 3",
+        64);
 }
 
 TEST_CASE("plan --training prints the values of llmcost train for long sequences") {
     check_plan(
-        "plan --training --model meta-llama/Llama-3.1-8B --device h100 --sequence 65536 --global-batch 8 --top 3", 16);
+        "plan --training --model meta-llama/Llama-3.1-8B --device h100 --network ib_ndr --sequence 65536 "
+        "--global-batch 8 --top 3",
+        16);
 }
 
 TEST_CASE("plan --training prints the values of llmcost train for experts") {
     check_plan(
-        "plan --training --model mistralai/Mixtral-8x7B-v0.1 --device h100 --sequence 4096 --global-batch 64 --top 3",
+        "plan --training --model mistralai/Mixtral-8x7B-v0.1 --device h100 --network ib_ndr --sequence 4096 "
+        "--global-batch 64 --top 3",
         32);
 }
 
@@ -148,7 +154,8 @@ TEST_CASE("plan --training finds the fastest of all configurations") {
 
 TEST_CASE("plan --training: more devices are not slower at an equal global batch") {
     const json plan = plan_of(
-        "plan --training --model meta-llama/Llama-3.1-8B --device h100 --sequence 8192 --global-batch 128 "
+        "plan --training --model meta-llama/Llama-3.1-8B --device h100 --network ib_ndr --sequence 8192 --global-batch "
+        "128 "
         "--devices 16,32,64,128");
     double seconds = std::numeric_limits<double>::infinity();
     REQUIRE(plan["plans"].size() == 4);
@@ -188,7 +195,8 @@ TEST_CASE("plan --training reports what is missing if nothing fits") {
     CHECK(nearest["free_bytes"].get<double>() == 2e9 - nearest["peak_bytes"].get<double>());
     CHECK(nearest["free_bytes"] < 0);
     // 17 devices: more stages than the 16 layers, and no divisor of 8 sequences
-    CHECK(has(printed(small_job + "--devices 17 --global-batch 8", {}, 8), "No configuration has these sizes"));
+    CHECK(has(printed(small_job + "--network 50 --devices 17 --global-batch 8", {}, 8),
+              "No configuration has these sizes"));
 }
 
 TEST_CASE("plan refuses options of the other kind of plan") {
@@ -200,12 +208,13 @@ TEST_CASE("plan refuses options of the other kind of plan") {
     CHECK(has(refused(serving + "--global-batch 512"), "--global-batch: requires --training"));
     CHECK(has(refused(serving + "--tokens 15T"), "--tokens: requires --training"));
     CHECK(has(refused("plan --training --model Qwen/Qwen3-8B"), "--device: required"));
+    CHECK(has(refused(small_job + "--devices 16"), "--network: required: 16 devices span 2 nodes"));
     CHECK(has(refused(small_job + "--tokens many"), "--tokens: expected a whole number"));
 }
 
 TEST_CASE("plan --training prints the launch of each framework") {
     const json launches = plan_of(
-        "plan --training --model meta-llama/Llama-3.1-70B --device h100 --devices 64 "
+        "plan --training --model meta-llama/Llama-3.1-70B --device h100 --network ib_ndr --devices 64 "
         "--global-batch 64 --tp 4 --pp 4 --batch 1 --top 1")["launch"];
     std::vector<std::string> names;
     for (const json& launch : launches) names.push_back(launch["framework"]);

@@ -114,7 +114,8 @@ inline constexpr std::array<command_example, 3> plan_examples{{
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --rate 20 --slo ttft=1s,tpot=30ms", "20 requests per second"},
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --devices 16 --trace requests.csv --slo ttft=1s,tpot=30ms",
      "a recorded trace on up to 16 devices"},
-    {"llmcost plan --training --model meta-llama/Llama-3.1-70B --device h100 --devices 64 --tokens 15T",
+    {"llmcost plan --training --model meta-llama/Llama-3.1-70B --device h100 --devices 64 --network ib_ndr --tokens "
+     "15T",
      "the fastest parallel configuration of a training job on 64 devices"},
 }};
 

@@ -90,6 +90,7 @@ struct training_plan_response {
     deployment placed{};
     std::string model_name{};
     std::vector<std::string> model_options{};  ///< of the command line, for `llmcost train`
+    std::string network{};                     ///< value of `--network`; empty: not given
     std::vector<training_strategy> strategies{};
     std::vector<training_search_result> results{};
     std::int64_t num_layers = 1;

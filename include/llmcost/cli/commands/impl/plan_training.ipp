@@ -210,6 +210,9 @@ LLMCOST_INLINE command_output run_training_plan(const arguments& args, const pro
     line.add(option::training);
     response.placed = io.place(line.parse(), io);
     require_known_memory(*response.placed.device);
+    response.network = std::string(args.text(option::network));
+    require_network(option::network.name, {.data_parallel_size = request.devices.back()},
+                    response.placed.execution.devices_per_node, *response.placed.device);
     request.limit = memory_limit_on(*response.placed.device);
     if (args.has(option::memory))
         request.limit = {.bytes = read_bytes(option::memory.name, args.text(option::memory)),

@@ -36,6 +36,7 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
     std::string out = "llmcost train";
     for (const std::string& text : response.model_options) out += ' ' + shell_argument(text);
     out += " --device " + std::string(response.placed.device->names[0]);
+    if (!response.network.empty()) out += " --network " + shell_argument(response.network);
     for (const std::string& text :
          train_options_of(response.strategies[c.variant], c, response.request.sequence, response.has_cuda))
         out += ' ' + text;
