@@ -328,9 +328,8 @@ void for_each_candidate(const training_search_space& space, const std::vector<tr
                     if (pipeline > 1 && !variant.allows_pipeline()) continue;
                     p.data = remaining / pipeline;
                     if ((space.data > 0 && p.data != space.data) || space.global_batch % p.data != 0) continue;
-                    if (p.data * context == 1 && variant.rules == split_rules::megatron &&
-                        variant.settings.has_distributed_optimizer)
-                        continue;  // equal to no distributed optimizer
+                    const bool shards = variant.is_fully_sharded() || variant.settings.has_distributed_optimizer;
+                    if (shards && p.data * context == 1) continue;  // nothing to shard
                     for (const std::int64_t expert : expert_sizes) {
                         p.expert = expert;
                         if (expert > 1 && (!variant.allows_expert_parallelism() ||
