@@ -1231,7 +1231,7 @@ class ModelCommands:
         video: Text | None = None,
         videos: Number | None = None,
         audio: Text | None = None,
-        devices: Number | None = None,
+        devices: Numbers | None = None,
         engine: Text | None = None,
         tp: Number | None = None,
         pp: Number | None = None,
@@ -1241,6 +1241,13 @@ class ModelCommands:
         cache_dtype: Text | None = None,
         no_separate: bool | None = None,
         top: Number | None = None,
+        training: bool | None = None,
+        sequence: Number | None = None,
+        global_batch: Text | None = None,
+        batch: Number | None = None,
+        cp: Number | None = None,
+        tokens: Number | None = None,
+        memory: Text | None = None,
         device: Text | None = None,
         engine_version: Text | None = None,
         calibration: Text | None = None,
@@ -1258,7 +1265,9 @@ class ModelCommands:
         Finds the deployment that meets latency targets with the fewest devices. Searches engine,
         tensor/pipeline/data/expert parallelism, scheduler limits and disaggregated prefill/decode, simulates
         the most promising candidates, and prints the launch command of each engine. Exit code 8: no deployment
-        meets the targets. The closest one is printed.
+        meets the targets. The closest one is printed. With --training: the fastest parallel configuration of a
+        training job on --devices devices that fits into their memory, and its launch in torchtitan, Megatron-
+        LM, DeepSpeed and NeMo. Exit code 8: nothing fits. The configuration with the least memory is printed.
 
         slo: latency targets per request, e.g. ttft=0.5s,tpot=30ms,e2e=9s
         keep: fraction of requests that must meet --slo (default 0.99)
@@ -1281,7 +1290,7 @@ class ModelCommands:
         video: frames and frame size in pixels
         videos: videos per request (default 1 with --video)
         audio: audio per request, in seconds
-        devices: maximum number of devices (default 8)
+        devices: maximum number of devices (default 8); with --training, their exact number, or a list
         engine: trtllm, vllm or sglang (default: all that support the device)
         tp: tensor-parallel size (default: 1, 2, 4, 8)
         pp: pipeline-parallel size (default: 1, 2, 4 ... as possible)
@@ -1290,7 +1299,14 @@ class ModelCommands:
         dtype: weight types of linear layers (default: as the checkpoint)
         cache_dtype: KV cache types (default: fp8 with fp8 and nvfp4, else 16 bits)
         no_separate: exclude disaggregated prefill/decode
-        top: number of deployments to print (default 5)
+        top: number of deployments, or of configurations with --training, to print (default 5)
+        training: search the parallel configuration of a training job over --devices devices
+        sequence: tokens of a training sequence (default 8192, at most the context of the model)
+        global_batch: sequences of a training step, or tokens: 512, 4Mtokens (default 4Mtokens)
+        batch: training sequences of a microbatch (default: 1, 2, 4, 8, 16)
+        cp: context-parallel size in training (default: 1, 2, 4 ... with 4096 tokens per rank)
+        tokens: training tokens, e.g. 15T; reports days and, with --price, the price
+        memory: memory of a device in training (default: that of --device)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU)
         engine_version: version of the kernel measurements (default: newest)
         calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
@@ -1337,6 +1353,13 @@ class ModelCommands:
             "cache_dtype": cache_dtype,
             "no_separate": no_separate,
             "top": top,
+            "training": training,
+            "sequence": sequence,
+            "global_batch": global_batch,
+            "batch": batch,
+            "cp": cp,
+            "tokens": tokens,
+            "memory": memory,
             "device": device,
             "engine_version": engine_version,
             "calibration": calibration,
