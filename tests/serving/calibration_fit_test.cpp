@@ -229,7 +229,11 @@ TEST_CASE("host time per prompt token delays the first token") {
 
 // half of the logarithm of 1.44 is 1.2; the client's and the prompt's constants are as shipped
 TEST_CASE("a calibration for other models is that of several models, or a part of that of one") {
-    engine_calibration c{.engine = "vllm", .device = "b200_sxm", .models = {"meta-llama/Llama-3.1-70B"}, .rows = 10};
+    engine_calibration c;
+    c.engine = "vllm";
+    c.device = "b200_sxm";
+    c.models = {"meta-llama/Llama-3.1-70B"};
+    c.rows = 10;
     c.constants = shipped_constants(vllm);
     c.constants[index_of("products_time_factor")] = 1.44;
     c.constants[index_of("prefill_time_factor")] = 2;

@@ -6,8 +6,8 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/parallel_training.hpp>
-#include <llmcost/serving/training_collectives.hpp>
 #include <llmcost/serving/training.hpp>
+#include <llmcost/serving/training_collectives.hpp>
 
 #include <doctest/doctest.h>
 

@@ -16,7 +16,6 @@
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
-#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/latency_text.hpp>
@@ -24,6 +23,7 @@
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/torch_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>

@@ -9,9 +9,9 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/plotted_pass.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 
 // `llmcost levels`: a forward pass by model, layers and operation types, or a training step by module.
 namespace llmcost::cli {

@@ -23,7 +23,6 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
-#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/faster_step.hpp>
@@ -36,6 +35,7 @@
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/request.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/operand_types.hpp>

@@ -24,12 +24,12 @@
 #include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/schedule_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/torch_options.hpp>
+#include <llmcost/cli/request/training_job_options.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
