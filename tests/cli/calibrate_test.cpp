@@ -295,16 +295,16 @@ TEST_CASE("a calibration moves the constants of its engine, and serve, simulate,
     CHECK(written_file["held_out"]["tpot"]["rows"] == 8);
     CHECK(written_file["held_out"]["tpot"]["median"].get<double>() < 0.1);
 
-    const std::string both = " --calibration " + out + ',' + measured.substr(measured.find_last_of(' ') + 1);
+    const std::string both_files = " --calibration " + out + ',' + measured.substr(measured.find_last_of(' ') + 1);
     const std::string load = llama + " --engine vllm --device h100 --input 1024 --output 256 --concurrency 8";
-    const json shipped = json_of("serve " + load + measured), fitted = json_of("serve " + load + both);
+    const json shipped = json_of("serve " + load + measured), fitted = json_of("serve " + load + both_files);
     const double ratio = fitted["tpot_seconds"].get<double>() / shipped["tpot_seconds"].get<double>();
     CHECK(ratio > 1.25);
     CHECK(ratio < 1.5);
     CHECK(fitted["interval_stands_on"] == "a calibration of the engine by its own runs");
-    CHECK(has(printed("serve " + load + both),
+    CHECK(has(printed("serve " + load + both_files),
               "Interval: based on runs of this engine on this device (llmcost calibrate)"));
-    CHECK(json_of("simulate " + load + both)["tpot_mean_lower_seconds"] !=
+    CHECK(json_of("simulate " + load + both_files)["tpot_mean_lower_seconds"] !=
           json_of("simulate " + load + measured)["tpot_mean_lower_seconds"]);
     // the interval is that of the file
     const double high = std::exp2(written_file["held_out"]["tpot"]["high"].get<double>());

@@ -175,7 +175,7 @@ TEST_CASE("kernel classes add up to a step, and factors change their times") {
         kernel_time_factors factors{};
         const kernel_calibration* find(const operator_shape&) override { return nullptr; }
         [[nodiscard]] double time_factor(const operator_shape& shape, bool is_decode_step) const override {
-            return factors.of(kernel_class_of(shape), is_decode_step);
+            return factors.factor(kernel_class_of(shape), is_decode_step);
         }
     } source;
     execution execution_config;

@@ -89,8 +89,8 @@ struct recorded_job {
 
 /// Bytes that each layer of a recorded pass adds to the activations that a stage saves for a microbatch.
 ///
-/// saved(i, i + 1) − saved(i), of stages between the first and the last. 0 for layers that only those stages have: a
-/// sum over the layers of a stage is a lower bound of its `saved_bytes`.
+/// `saved_bytes` of a stage with layers i and i + 1, less that of a stage with layer i. Stages are neither the first
+/// nor the last. 0 for layers that only those stages have: a sum over the layers of a stage is a lower bound.
 [[nodiscard]] std::vector<std::uint64_t> saved_bytes_of_layers(const recorded_job& recorded);
 
 /// The memory of each pipeline stage of a job. Stores the memory of stages in `recorded`.

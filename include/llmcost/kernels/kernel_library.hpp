@@ -40,7 +40,7 @@ public:
     /// distributions, `map`). The last fallback is the same software on another device, by its efficiencies.
     const kernel_calibration* find(const operator_shape& shape) override;
     [[nodiscard]] double time_factor(const operator_shape& shape, bool is_decode_step) const override {
-        return factors_.of(kernel_class_of(shape), is_decode_step);
+        return factors_.factor(kernel_class_of(shape), is_decode_step);
     }
     /// Sets the factors of kernel times. Servers that were made before keep the previous ones.
     void set_time_factors(const kernel_time_factors& factors) noexcept { factors_ = factors; }

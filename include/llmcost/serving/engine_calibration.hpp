@@ -38,7 +38,7 @@ struct kernel_time_factors {
     std::array<double, kernel_class_count> values{1, 1, 1, 1, 1, 1, 1};
     double prefill = 1;  ///< of all kernels in steps with prefills
 
-    [[nodiscard]] double of(kernel_class c, bool is_decode_step) const noexcept {
+    [[nodiscard]] double factor(kernel_class c, bool is_decode_step) const noexcept {
         return values[static_cast<std::size_t>(c)] * (is_decode_step ? 1 : prefill);
     }
 };

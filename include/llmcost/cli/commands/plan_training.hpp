@@ -3,20 +3,12 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
-#include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
-#include <llmcost/cli/request/deployment.hpp>
-#include <llmcost/cli/request/memory_fit.hpp>
-#include <llmcost/memory/schedule.hpp>
-#include <llmcost/serving/training_search.hpp>
 
 // `llmcost plan --training`: the fastest parallel configuration of a training job over devices, under memory.
 //
@@ -65,46 +57,8 @@ inline constexpr std::array training_plan_options{
 
 namespace detail {
 
-/// The command line of a plan with `--training`.
-struct training_plan_request {
-    std::vector<std::int64_t> devices{};  ///< numbers of devices
-    std::int64_t sequence = 0;            ///< 0: default
-    std::int64_t global_batch = 0;        ///< sequences; 0: `global_batch_tokens`
-    std::int64_t global_batch_tokens = 0;
-    double tokens = 0;  ///< of the training; 0: not given
-    training_search_space space{};
-    memory_limit limit{};
-    output_format format = output_format::text;
-};
-
-/// What is searched of a program: its sharding and recomputation.
-struct training_strategy {
-    split_rules rules = split_rules::megatron;
-    bool is_sharded = true;  ///< distributed optimizer, or FSDP
-    bool reshards_after_forward = true;
-    recompute_mode recompute = recompute_mode::none;
-};
-
-/// The result of a plan: a search for each number of devices.
-struct training_plan_response {
-    deployment placed{};
-    std::string model_name{};
-    std::vector<std::string> model_options{};  ///< of the command line, for `llmcost train`
-    std::string network{};                     ///< value of `--network`; empty: not given
-    std::vector<training_strategy> strategies{};
-    std::vector<training_search_result> results{};
-    std::int64_t num_layers = 1;
-    std::int64_t num_experts = 0;
-    bool has_cuda = true;
-    training_plan_request request{};
-};
-
 /// Whether a command line of `llmcost plan` plans training. Throws: `usage` for options of the other kind of plan.
 [[nodiscard]] bool is_training_plan(const arguments& args);
-
-/// The command line of `llmcost train` for a configuration, without its model and device.
-[[nodiscard]] std::vector<std::string> train_options_of(const training_strategy& strategy, const training_candidate& c,
-                                                        std::int64_t sequence, bool has_cuda);
 
 /// `llmcost plan --training`.
 [[nodiscard]] command_output run_training_plan(const arguments& args, const program& io);

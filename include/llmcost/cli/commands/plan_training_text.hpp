@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <llmcost/cli/args/tables.hpp>
-#include <llmcost/cli/commands/plan_training.hpp>
+#include <llmcost/cli/commands/training_plan.hpp>
 #include <llmcost/serving/training_search.hpp>
 
 // The output of `llmcost plan --training`.
 namespace llmcost::cli::detail {
+
+/// The command line of `llmcost train` for a configuration, without its model and device.
+[[nodiscard]] std::vector<std::string> train_options_of(const training_strategy& strategy, const training_candidate& c,
+                                                        std::int64_t sequence, bool has_cuda);
 
 /// The `llmcost train` command line of a configuration.
 [[nodiscard]] std::string train_command(const training_plan_response& response, const training_candidate& c);

@@ -72,8 +72,9 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
             is_sliding ? std::min(all_keys, static_cast<double>(m.config.sliding_window) + n) : all_keys;
         std::size_t num_tensors = 0;
         for (std::size_t k = 0; k < one[i].tensors.size(); ++k) {
-            const count elements = elements_of_shape(one[i].tensors[k]), both = elements_of_shape(two[i].tensors[k]);
-            if (both <= elements) {
+            const count elements = elements_of_shape(one[i].tensors[k]),
+                        elements_of_two = elements_of_shape(two[i].tensors[k]);
+            if (elements_of_two <= elements) {
                 constexpr double read_and_written = 2, float_bytes = 4;
                 on.state_bytes += read_and_written * float_bytes * to_real(elements);
                 continue;
@@ -81,7 +82,7 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
             const bool is_latent = m.config.mla.kv_lora_rank > 0;
             const bool is_value = num_tensors++ == 1 && !is_latent;
             const ggml_block& type = is_value ? options.values : options.keys;
-            on.cache_bytes += keys * to_real(type.bytes_of(both - elements));
+            on.cache_bytes += keys * to_real(type.bytes_of(elements_of_two - elements));
             const auto width = static_cast<double>(one[i].tensors[k].back());
             on.attention_flops += (is_latent ? 4 : 2) * heads * width * keys * n;
             if (!is_value) on.score_bytes += 4 * heads * keys * n;

@@ -26,6 +26,7 @@
 #include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/commands/timed_operations.hpp>
 #include <llmcost/cli/commands/train.hpp>
+#include <llmcost/cli/commands/training_plan.hpp>
 #include <llmcost/cli/request/adapter_option.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
@@ -121,39 +122,6 @@ LLMCOST_INLINE void complete_training_plan_request(training_plan_request& reques
         for (const bool is_sharded : {true, false}) out.push_back({split_rules::megatron, is_sharded, true, recompute});
         for (const bool reshards : {true, false}) out.push_back({split_rules::torch, true, reshards, recompute});
     }
-    return out;
-}
-
-LLMCOST_INLINE std::vector<std::string> train_options_of(const training_strategy& strategy, const training_candidate& c,
-                                                         std::int64_t sequence, bool has_cuda) {
-    const training_parallelism& p = c.parallel;
-    std::vector<std::string> out;
-    const auto add = [&](const auto&... texts) { (out.emplace_back(texts), ...); };
-    const auto add_size = [&](std::string_view name, std::int64_t size) {
-        if (size > 1) add(name, std::to_string(size));
-    };
-    add("--sequence", std::to_string(sequence), "--batch", std::to_string(c.batch));
-    if (strategy.rules == split_rules::megatron) {
-        add("--split", "megatron", "--precision", "bf16");
-        if (strategy.is_sharded) add("--zero", "1");
-        if (p.tensor > 1) add("--sequence-parallel");
-        if (strategy.recompute == recompute_mode::selective) add("--recompute-modules", "core_attn");
-    } else {
-        // torchtitan: float32 parameters, 16 bits of a gathered layer, fused AdamW, sequence and loss parallel
-        add("--fsdp", "--precision", "fp32", "--fsdp-parameter-dtype", "bf16", "--fsdp-reduce-dtype", "fp32");
-        add("--optimizer", "adamw:fused");
-        if (has_cuda) add("--on", "cuda");
-        if (!strategy.reshards_after_forward) add("--fsdp-reshard", "false", "--gradient-sync", "last");
-        if (p.tensor > 1) add("--tp-plan", "sequence+loss", "--sequence-parallel");
-        if (strategy.recompute == recompute_mode::selective) add("--recompute", "selective");
-    }
-    if (strategy.recompute == recompute_mode::full) add("--recompute", "full");
-    add_size("--tp", p.tensor);
-    add_size("--pp", p.pipeline);
-    if (p.stages_per_rank > 1) add("--schedule", "interleaved", "--stages-per-rank", std::to_string(p.stages_per_rank));
-    add_size("--cp", p.context);
-    add_size("--ep", p.expert);
-    add("--dp", std::to_string(p.data), "--microbatches", std::to_string(p.microbatches));
     return out;
 }
 
