@@ -277,10 +277,10 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama_70b + " --sweep --rate 2").find("use only one of") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama_70b + " --batch 2")
-              .ends_with(
-                  "; --batch is an option of llmcost compare, memory, train, fit, check, graph, latency, sweep, ops, "
-                  "levels, report, why and "
-                  "llmcost without a command\n"));
+              .ends_with("; --batch is an option of llmcost compare, memory, train, fit, check, graph, latency, plan, "
+                         "sweep, ops, "
+                         "levels, report, why and "
+                         "llmcost without a command\n"));
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format FORMAT  ") != std::string::npos);

@@ -202,7 +202,8 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate'; expected one of compare, formula, models, devices, memory, train, fit, "
           "check, "
-          "graph, op, latency, serve, simulate, plan, sweep, ops, levels, report, why, mcp; otherwise a model is "
+          "graph, op, latency, serve, simulate, plan, calibrate, sweep, ops, levels, local, report, why, mcp; "
+          "otherwise a model is "
           "required: "
           "--model org/name or --config FILE (see llmcost --help)\n");
     CHECK(failing("devices extra", 2).err == "llmcost: devices: expected only options, found 'extra'\n");
@@ -211,7 +212,7 @@ TEST_CASE("names that are nowhere") {
           "llmcost: no option '--device' (see --help); --device is an option of llmcost compare, memory, train, fit, "
           "check, "
           "graph, op, "
-          "latency, serve, simulate, plan, sweep, ops, levels, report\n");
+          "latency, serve, simulate, plan, calibrate, sweep, ops, levels, local, report\n");
     CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot be combined with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: requires --model\n");

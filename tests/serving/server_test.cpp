@@ -77,7 +77,7 @@ TEST_CASE("weights and activations leave the rest of the memory to sequences, an
 // of a tenth of the 15 other requests were sent before. Each of them is in its prefill for the prefill's share of its
 // latency.
 TEST_CASE("an engine's own time is added to its kernels'") {
-    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2};
+    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 0, 2};
     step_time_model plan(presets::llama_3_1_70b, in("fp8", 4), h200, no_measurements);
     const serving_load load{.input_tokens = 1000, .output_tokens = 500, .concurrency = 16};
     const double step = plan.seconds(16, 1, 1250), prompt = plan.seconds(1, 1000, 0);

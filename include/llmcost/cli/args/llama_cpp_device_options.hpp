@@ -17,7 +17,7 @@ inline constexpr option_spec backend{
     .value = "NAME",
     .type = value_type::choice,
     .choices = "cuda|rocm|vulkan|metal|cpu",
-    .help = "llama.cpp's backend (default: cuda on NVIDIA, rocm on AMD, metal on Apple, else vulkan; cpu on CPUs)"};
+    .help = "llama.cpp's backend (default: cuda, rocm or metal by vendor, else vulkan or cpu)"};
 inline constexpr option_spec host_device{
     .name = "--cpu",
     .value = "NAME",
