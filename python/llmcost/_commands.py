@@ -765,8 +765,7 @@ class ModelCommands:
             (default h100)
         tf32: of --engine torch: float32 products and convolutions in TF32 (default: convolutions only, as
             PyTorch)
-        backend: llama.cpp's backend (default: cuda on NVIDIA, rocm on AMD, metal on Apple, else vulkan; cpu on
-            CPUs)
+        backend: llama.cpp's backend (default: cuda, rocm or metal by vendor, else vulkan or cpu)
         gpu_layers: layers on devices, the output is one of them (default: all)
         tensor_split: share of the layers on each device, e.g. 3,1 (default: one device)
         n_cpu_moe: first layers, whose experts stay on the CPU (default 0)
