@@ -56,7 +56,8 @@ TEST_CASE("a GPU that is newer than the table has the rates of its predecessor")
 TEST_CASE("names of GPUs become datasheets and files") {
     CHECK(datasheet_of("NVIDIA H200") == find_device("h200_sxm"));
     CHECK(datasheet_of("NVIDIA GeForce RTX 4090") == find_device("rtx_4090"));
-    CHECK(datasheet_of("NVIDIA RTX A2000") == nullptr);
+    CHECK(datasheet_of("NVIDIA RTX A2000") == find_device("rtx_a2000"));
+    CHECK(datasheet_of("NVIDIA T400 4GB") == nullptr);
     CHECK(datasheet_of("NVIDIA A100-SXM4-80GB") == find_device("a100_sxm_80gb"));
     CHECK(datasheet_of("NVIDIA A100-SXM4-40GB") == find_device("a100_sxm_40gb"));
     CHECK(datasheet_of("NVIDIA A100-PCIE-40GB") == find_device("a100_pcie_40gb"));
