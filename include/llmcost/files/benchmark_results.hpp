@@ -32,25 +32,49 @@ struct benchmark_result {
     std::int64_t tensor_parallel_size = 0, data_parallel_size = 0, expert_parallel_size = 0, pipeline_parallel_size = 0;
 };
 
-/// A format of results: the members by which it is recognized.
+class config_view;
+
+namespace detail {
+
+[[nodiscard]] benchmark_result parse_client_result(config_view root);
+[[nodiscard]] benchmark_result parse_vllm_latency(config_view root);
+[[nodiscard]] benchmark_result parse_vllm_throughput(config_view root);
+[[nodiscard]] benchmark_result parse_sglang_one_batch(config_view root);
+[[nodiscard]] benchmark_result parse_inferencex(config_view root);
+[[nodiscard]] benchmark_result parse_aiperf(config_view root);
+
+}  // namespace detail
+
+/// A format of results: the members by which it is recognized, and its parser.
 struct benchmark_format {
     static constexpr std::size_t max_members = 4;
 
     std::string_view name;
     std::string_view members[max_members]{};
+    benchmark_result (*parse)(config_view root) = nullptr;  ///< null: not JSON
 };
 
 // Sources: vllm @1a91bc2d, vllm/benchmarks/serve.py, latency.py, throughput.py; sglang @fe867456,
 // python/sglang/bench_serving.py, bench_one_batch.py; InferenceX @00e51cc7, utils/process_result.py; aiperf @13992dbd,
 // docs/metrics-reference.md (metrics as in GenAI-Perf).
 inline constexpr benchmark_format benchmark_formats[]{
-    {"SGLang bench_serving", {"mean_ttft_ms", "output_throughput", "total_output_tokens_retokenized"}},
-    {"vllm bench serve", {"mean_ttft_ms", "output_throughput", "total_output_tokens", "num_prompts"}},
-    {"vllm bench latency", {"avg_latency", "latencies", "percentiles"}},
-    {"vllm bench throughput", {"elapsed_time", "num_requests", "total_num_tokens", "requests_per_second"}},
-    {"SGLang bench_one_batch", {"prefill_latency", "batch_size", "input_len", "output_len"}},
-    {"InferenceX", {"conc", "tput_per_gpu", "mean_ttft", "mean_tpot"}},
-    {"AIPerf or GenAI-Perf", {"time_to_first_token", "inter_token_latency", "output_sequence_length"}},
+    {"SGLang bench_serving",
+     {"mean_ttft_ms", "output_throughput", "total_output_tokens_retokenized"},
+     &detail::parse_client_result},
+    {"vllm bench serve",
+     {"mean_ttft_ms", "output_throughput", "total_output_tokens", "num_prompts"},
+     &detail::parse_client_result},
+    {"vllm bench latency", {"avg_latency", "latencies", "percentiles"}, &detail::parse_vllm_latency},
+    {"vllm bench throughput",
+     {"elapsed_time", "num_requests", "total_num_tokens", "requests_per_second"},
+     &detail::parse_vllm_throughput},
+    {"SGLang bench_one_batch",
+     {"prefill_latency", "batch_size", "input_len", "output_len"},
+     &detail::parse_sglang_one_batch},
+    {"InferenceX", {"conc", "tput_per_gpu", "mean_ttft", "mean_tpot"}, &detail::parse_inferencex},
+    {"AIPerf or GenAI-Perf",
+     {"time_to_first_token", "inter_token_latency", "output_sequence_length"},
+     &detail::parse_aiperf},
     {"Prometheus metrics"},
     {"CSV"},
 };

@@ -243,12 +243,7 @@ inline constexpr std::size_t max_result_bytes = std::size_t{256} << 20;  ///< --
         return r;
     }
     const benchmark_format& format = format_of(root);
-    benchmark_result r = format.name == "vllm bench latency"       ? parse_vllm_latency(root)
-                         : format.name == "vllm bench throughput"  ? parse_vllm_throughput(root)
-                         : format.name == "SGLang bench_one_batch" ? parse_sglang_one_batch(root)
-                         : format.name == "InferenceX"             ? parse_inferencex(root)
-                         : format.name == "AIPerf or GenAI-Perf"   ? parse_aiperf(root)
-                                                                   : parse_client_result(root);
+    benchmark_result r = format.parse(root);
     r.format = format.name;
     return r;
 }
