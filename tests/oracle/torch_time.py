@@ -94,12 +94,8 @@ def print_sample():
 
 def group_of(row, device, task):
     name = device.split("_")[0].upper()
-    if row["kind"] == "train":
-        kind = "training of convolutional networks and image models" if task == "image" else "training of language models"
-        if device == "h200" and row.get("config"):
-            kind = "training of language models"
-    else:
-        kind = "forward pass of image models" if task == "image" else "forward pass of language models"
+    pass_name = "training" if row["kind"] == "train" else "forward pass"
+    kind = f"{pass_name} of {'image' if task == 'image' else 'language'} models"
     return f"{name}, {kind}"
 
 
@@ -129,8 +125,8 @@ def main():
                 print(f"no answer: {row['name']}: {run.stderr.strip().splitlines()[-1]}")
                 continue
             error = 1e3 * step["device_seconds"] / row["device_ms"] - 1
-            is_limit = row["name"].startswith(LIMITS)
-            groups[group_of(row, device, task) + (" (known limits)" if is_limit else "")].append(abs(error))
+            if not row["name"].startswith(LIMITS):
+                groups[group_of(row, device, task)].append(abs(error))
             if options.steps:
                 print(f"{row['kind']:6s} {row['name']:58s} recorded {row['device_ms']:8.2f} ms  "
                       f"predicted {1e3 * step['device_seconds']:8.2f} ms  {error:+6.1%}")
@@ -144,7 +140,7 @@ def main():
     print("| group | steps | median error | 90th percentile |\n|---|---|---|---|")
     for group, errors in groups.items():
         nearest_rank = sorted(errors)[math.ceil(.9 * len(errors)) - 1]
-        print(f"| {group} | {len(errors)} | {statistics.median(errors):.1%} | {nearest_rank:.1%} |")
+        print(f"| {group} | {len(errors)} | {100 * statistics.median(errors):.1f} % | {100 * nearest_rank:.1f} % |")
 
 
 if __name__ == "__main__":
