@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +12,10 @@
 #include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/calibrate_text.hpp>
+#include <llmcost/cli/commands/calibration_rows.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/request/deployment.hpp>
-#include <llmcost/files/benchmark_results.hpp>
-#include <llmcost/serving/calibration_fit.hpp>
 #include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
@@ -59,36 +57,9 @@ inline constexpr std::array calibrate_options = concatenate(
 
 namespace detail {
 
-/// Measured loads of an engine on a device, ready for a fit.
-struct calibration_rows {
-    const engine* shipped = nullptr;
-    std::string device;  ///< its first name
-    std::string device_title;
-    std::vector<std::string> models;  ///< distinct, in the order of the rows
-    std::vector<measured_load> rows{};
-    prediction_interval shipped_interval{};
-    /// Calls `visit` with each of these rows and its server, whose kernel times have these factors.
-    std::function<void(const kernel_time_factors& factors, const std::vector<std::size_t>& rows,
-                       const std::function<void(std::size_t, server&)>& visit)>
-        for_each_server{};
-};
-
-/// The result of `llmcost calibrate`.
-struct calibrate_response {
-    calibration_rows data{};
-    engine_calibration calibration{};
-    double prior_scale = 1;
-    log_errors shipped{};    ///< of the shipped constants
-    log_errors held_out{};   ///< of constants that were fitted without the row
-    log_errors simulated{};  ///< of simulations with such constants
-};
-
 /// Fits the constants, and estimates their errors on rows that took no part.
 [[nodiscard]] calibrate_response compute_calibration(calibration_rows data, const std::string& version,
                                                      const std::string& source);
-
-/// The file of a calibration: `read_engine_calibration` reads it.
-[[nodiscard]] std::string calibration_json(const engine_calibration& c);
 
 }  // namespace detail
 
