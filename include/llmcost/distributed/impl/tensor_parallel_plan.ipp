@@ -25,26 +25,35 @@ namespace llmcost::detail {
     return part;
 }
 
+/// A style and a name of it in the plans.
+struct tensor_parallel_style_name {
+    std::string_view name;
+    tensor_parallel_style style;
+};
+
+/// Source: transformers/distributed/tensor_parallel.py, `ALL_PARALLEL_STYLES`; `colwise_rep` is its older name of
+/// `colwise_gather_output`.
+inline constexpr tensor_parallel_style_name tensor_parallel_style_names[]{
+    {"all_reduce", tensor_parallel_style::all_reduce},
+    {"colwise", tensor_parallel_style::colwise},
+    {"colwise_gather_output", tensor_parallel_style::colwise_gather_output},
+    {"colwise_rep", tensor_parallel_style::colwise_gather_output},
+    {"embedding_colwise", tensor_parallel_style::embedding_colwise},
+    {"embedding_rowwise", tensor_parallel_style::embedding_rowwise},
+    {"local_params", tensor_parallel_style::local_params},
+    {"mla_kv_a_proj", tensor_parallel_style::mla_kv_a_proj},
+    {"moe_identity_expert", tensor_parallel_style::moe_identity_expert},
+    {"moe_tp_experts", tensor_parallel_style::moe_tp_experts},
+    {"packed_colwise", tensor_parallel_style::packed_colwise},
+    {"packed_rowwise", tensor_parallel_style::packed_rowwise},
+    {"replicate", tensor_parallel_style::replicate},
+    {"replicated_with_grad_allreduce", tensor_parallel_style::replicated_with_grad_allreduce},
+    {"rowwise", tensor_parallel_style::rowwise},
+    {"rowwise_split_input", tensor_parallel_style::rowwise_split_input}};
+
 [[nodiscard]] LLMCOST_INLINE tensor_parallel_style parse_tensor_parallel_style(std::string_view name) {
-    constexpr std::string_view names[]{"none",
-                                       "all_reduce",
-                                       "colwise",
-                                       "colwise_gather_output",
-                                       "embedding_colwise",
-                                       "embedding_rowwise",
-                                       "local_params",
-                                       "mla_kv_a_proj",
-                                       "moe_identity_expert",
-                                       "moe_tp_experts",
-                                       "packed_colwise",
-                                       "packed_rowwise",
-                                       "replicate",
-                                       "replicated_with_grad_allreduce",
-                                       "rowwise",
-                                       "rowwise_split_input"};
-    const auto* const found = std::ranges::find(names, name == "colwise_rep" ? "colwise_gather_output" : name);
-    return found == std::ranges::end(names) ? tensor_parallel_style::none
-                                            : static_cast<tensor_parallel_style>(found - std::ranges::begin(names));
+    const auto* const found = std::ranges::find(tensor_parallel_style_names, name, &tensor_parallel_style_name::name);
+    return found == std::ranges::end(tensor_parallel_style_names) ? tensor_parallel_style::none : found->style;
 }
 
 /// Whether a path ends with a pattern in which `*` is the index of a layer.
