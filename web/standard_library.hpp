@@ -141,6 +141,21 @@ void stable_sort(R&& range, F order = {}, P projection = {}) {
         return std::invoke(order, std::invoke(projection, a), std::invoke(projection, b));
     });
 }
+template <class R, class F = std::less<>, class P = identity>
+constexpr auto max_element(R&& range, F order = {}, P projection = {}) {
+    return std::max_element(std::begin(range), std::end(range), [&](const auto& a, const auto& b) {
+        return std::invoke(order, std::invoke(projection, a), std::invoke(projection, b));
+    });
+}
+template <class R, class T>
+constexpr void replace(R&& range, const T& from, const T& to) {
+    std::replace(std::begin(range), std::end(range), from, to);
+}
+template <class R, class O, class F>
+constexpr void copy_if(R&& range, O out, F condition) {
+    std::copy_if(std::begin(range), std::end(range), out,
+                 [&](const auto& element) { return std::invoke(condition, element); });
+}
 template <class I, class T, class F = std::less<>, class P = identity>
 constexpr I upper_bound(I first, I last, const T& value, F order = {}, P projection = {}) {
     return std::upper_bound(first, last, value, [&](const auto& a, const auto& element) {

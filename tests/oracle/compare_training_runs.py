@@ -148,9 +148,9 @@ def main():
                     if got is None: reason = bad
                     else:
                         have = got['peak']['total'] / G
-                        devices = int(num(r['devices']) or 1)
-                        if s == 'qwen1' and devices > 1:  # its README adds up the devices
-                            have *= devices
+                        count = int(num(r['devices']) or 1)
+                        if s == 'qwen1' and count > 1:  # its README adds up the devices
+                            have *= count
                             near.append('sum of the devices')
                         if r['oom'] == '1' and not measured:
                             cap = {'a10g': 22.3, 'a100_sxm_80gb': 79.2, 'h100_sxm': 79.1}.get(r['device']); ooms[(s, have > cap * 0.97 if cap else None)] += 1

@@ -71,8 +71,11 @@ public:
     /// Tokens that the decoding requests have produced or produce in the next 20 steps / all their output tokens.
     /// Source: sglang, managers/scheduler_components/new_token_ratio_tracker.py.
     [[nodiscard]] double ratio_after_preemption() const;
-    /// Prompt tokens of a request that are in the prefix cache. The last token is always computed.
-    [[nodiscard]] std::int64_t num_cached_tokens(const simulated_request& request) const;
+    /// Prompt tokens of a request that are in the prefix cache, or in `num_loaded_blocks` blocks after them.
+    ///
+    /// The last token is always computed.
+    [[nodiscard]] std::int64_t num_cached_tokens(const simulated_request& request,
+                                                 std::int64_t num_loaded_blocks = 0) const;
     /// Prompt tokens of a request in its cached prefix blocks.
     [[nodiscard]] std::int64_t num_prefix_cached_tokens(const simulated_request& request) const;
     [[nodiscard]] bool has_prefix_blocks(const simulated_request& request) const {

@@ -12,6 +12,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/memory/block_pool.hpp>
+#include <llmcost/simulation/prefix_tiers.hpp>
 #include <llmcost/simulation/replica.hpp>
 
 namespace llmcost {
@@ -19,10 +20,11 @@ namespace llmcost {
 /// Configuration of equal engine replicas with a router, or of the prefill or decode workers of a disaggregated setup.
 struct cluster_config {
     scheduling_policy policy{};
-    std::int64_t num_pages = 1;         ///< of the KV cache of each rank
-    request_blocks pages_of_request{};  ///< pages by length; default: one per `policy.page_size` tokens
-    std::int64_t pages_per_block = 1;   ///< per prefix block, in units of `pages_of_request`
-    std::int64_t tokens_per_block = 0;  ///< per prefix block; 0: those of its pages
+    std::int64_t num_pages = 1;          ///< of the KV cache of each rank
+    request_blocks pages_of_request{};   ///< pages by length; default: one per `policy.page_size` tokens
+    std::int64_t pages_per_block = 1;    ///< per prefix block, in units of `pages_of_request`
+    std::int64_t tokens_per_block = 0;   ///< per prefix block; 0: those of its pages
+    std::vector<kv_cache_tier> tiers{};  ///< memory of each rank for prefix blocks, below that of the device
     std::int64_t replicas = 1;
     std::int64_t data_parallel_size = 1;  ///< ranks of each replica, whose steps begin together
     std::int64_t num_draft_tokens = 0;    ///< draft tokens per request and step
@@ -87,6 +89,7 @@ public:
             transfers_.push_back(transfer_seconds(r.input_tokens));
             r.cached_fraction = 1;
             r.prefix_blocks.clear();
+            r.output_blocks.clear();
         }
         add_replicas(prompts, {requests_, progress_});
         first_decode_replica_ = replicas_.size();
@@ -147,6 +150,7 @@ private:
             if (!all->is_decode_worker(replica_index)) {
                 r.scheduled_seconds = now;
                 r.num_cached_tokens = all->progress_[id].num_cached_tokens;
+                r.num_loaded_tokens = all->progress_[id].num_loaded_tokens;
                 r.replica = replica_index;
             }
         }
@@ -193,7 +197,7 @@ private:
             for (std::int64_t k = 0; k < plan.data_parallel_size; ++k)
                 ranks.emplace_back(policy, std::max<std::int64_t>(1, plan.num_pages / plan.pipeline_parallel_size),
                                    plan.pages_per_block, table, plan.num_draft_tokens, plan.tokens_per_step,
-                                   plan.pages_of_request, plan.tokens_per_block);
+                                   plan.pages_of_request, plan.tokens_per_block, plan.tiers);
             replicas_.emplace_back(std::move(ranks), plan.tokens_per_step,
                                    plan.pipeline_parallel_size > 1 ? &pipelines_.back() : nullptr);
         }

@@ -84,10 +84,8 @@ public:
     replica& operator=(replica&&) = delete;
     replica& operator=(const replica&) = delete;
 
-    /// The time at which the current steps end; infinity if the replica is idle.
-    [[nodiscard]] double next_completion() const noexcept {
-        return is_busy_ ? end_ : std::numeric_limits<double>::infinity();
-    }
+    /// The time at which the current steps end, or the next prefix is loaded; infinity if the replica is idle.
+    [[nodiscard]] double next_completion() const noexcept { return is_busy_ ? end_ : next_loaded(); }
     [[nodiscard]] bool is_idle() const noexcept { return !is_busy_; }
     /// Load of all ranks: 4 · waiting + running requests.
     ///
@@ -118,6 +116,11 @@ public:
     /// `ran(simulated_steps)`, and `gap(token_gap)`.
     template <class Price, class Listener>
     void advance(Price&& price, Listener& listener) {
+        if (!is_busy_) {
+            const double loaded = next_loaded();
+            begin(loaded, loaded, price);
+            return;
+        }
         const double now = end_;
         for (step_batch& b : running_) {
             record_token_gaps(b, listener);
@@ -143,6 +146,8 @@ public:
     }
 
 private:
+    /// The time at which the next prefix of a rank is loaded; infinity if none is being loaded.
+    [[nodiscard]] double next_loaded() const noexcept;
     void release(const std::vector<step_batch>& batches) {
         for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].free_finished(batches[i].finished);
     }
@@ -178,6 +183,7 @@ private:
         begin_ = now;
         steps_ = num_planned_steps_ = minimum;
         end_ = now + seconds_until(minimum);
+        if (minimum > 1 && next_loaded() < end_) cut(next_loaded());
         if (pipeline_ == nullptr) return;
         wait_seconds_ = pipeline_->schedule_step(now, first_) - end_;
         end_ += wait_seconds_;

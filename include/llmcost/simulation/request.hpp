@@ -17,8 +17,9 @@ struct simulated_request {
     double arrival_seconds = 0;
     std::size_t previous_request = no_request;  ///< in a conversation, the request whose completion this one waits for
     std::vector<std::uint64_t>
-        prefix_blocks{};         ///< ids of the full prompt blocks; equal ids: equal tokens, also before them
-    double cached_fraction = 0;  ///< fraction of the prompt that is always in the cache
+        prefix_blocks{};  ///< ids of the full prompt blocks; equal ids: equal tokens, also before them
+    std::vector<std::uint64_t> output_blocks{};  ///< ids of the full blocks after them, which the output completes
+    double cached_fraction = 0;                  ///< fraction of the prompt that is always in the cache
 
     static constexpr std::size_t no_request = std::numeric_limits<std::size_t>::max();
 };
@@ -32,6 +33,7 @@ struct request_record {
     double last_token_seconds = 0;   ///< the client receives its last token
     std::int64_t input = 0, output = 0;
     std::int64_t num_cached_tokens = 0;  ///< prompt tokens found in the prefix cache
+    std::int64_t num_loaded_tokens = 0;  ///< those of them that were loaded from lower tiers
     std::int64_t num_preemptions = 0;    ///< each recomputes the request from its prompt
     std::size_t replica = 0;             ///< replica that ran the prefill
 

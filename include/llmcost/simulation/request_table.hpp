@@ -14,6 +14,8 @@ namespace llmcost {
 enum class request_state : std::uint8_t {
     not_queued,
     waiting,
+    loading,  ///< its prefix is loaded from lower tiers
+    loaded,   ///< it waits for a step after its prefix was loaded
     prefill,
     decoding,
     finished  ///< its pages are not freed yet
@@ -29,6 +31,7 @@ struct request_progress {
     std::int64_t prefill_batch = 0;        ///< index of the batch in which its prefill completed
     std::int64_t finish_step = 0;          ///< decode step of the engine that produces its last token
     std::int64_t num_cached_tokens = 0;    ///< prompt tokens found in the prefix cache when first scheduled
+    std::int64_t num_loaded_tokens = 0;    ///< those of them that were loaded from lower tiers
     std::int64_t num_preemptions = 0;
     double queued_at = 0;          ///< s, when it entered the waiting queue
     std::uint32_t generation = 0;  ///< how often its pages were freed; invalidates entries in `decoding_requests`

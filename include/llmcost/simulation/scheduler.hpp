@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include <llmcost/memory/block_pool.hpp>
@@ -12,6 +13,7 @@
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
 #include <llmcost/simulation/new_token_ratio.hpp>
+#include <llmcost/simulation/prefix_tiers.hpp>
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
@@ -25,11 +27,13 @@ public:
     /// `num_pages`: size of the KV cache. `num_draft_tokens`: draft tokens verified per request and step.
     /// `tokens_per_step`: output tokens per request and step, at most `1 + num_draft_tokens`. `pages_of_request`: pages
     /// by length; default: one per `policy.page_size` tokens. `tokens_per_prefix_block`; 0: those of its pages.
+    /// `tiers`: memory for prefix blocks below that of the device.
     ///
     /// `pages_per_prefix_block` and the KV cache of the scheduler have the units of `pages_of_request`.
     scheduler(const scheduling_policy& policy, std::int64_t num_pages, std::int64_t pages_per_prefix_block,
               request_table table, std::int64_t num_draft_tokens = 0, double tokens_per_step = 1,
-              request_blocks pages_of_request = {}, std::int64_t tokens_per_prefix_block = 0);
+              request_blocks pages_of_request = {}, std::int64_t tokens_per_prefix_block = 0,
+              const std::vector<kv_cache_tier>& tiers = {});
     scheduler(const scheduler&) = delete;  // `admission_` refers to other members
     scheduler& operator=(const scheduler&) = delete;
 
@@ -56,6 +60,11 @@ public:
     }
     /// New tokens of a step, with draft tokens.
     [[nodiscard]] std::int64_t num_batched_tokens(const step_batch& batch) const noexcept;
+
+    /// The time at which the next prefix is loaded; infinity if none is being loaded.
+    [[nodiscard]] double next_loaded() const noexcept {
+        return loading_.empty() ? std::numeric_limits<double>::infinity() : loading_.front().loaded_at;
+    }
 
     /// Adds a request to the waiting queue.
     void add_request(std::size_t request_id, double now);
@@ -107,6 +116,12 @@ private:
     /// Returns false if the request itself is preempted.
     [[nodiscard]] bool preempt_for_pages(std::size_t request_id, std::int64_t num_computed_tokens);
     void admit(std::size_t request_id, std::int64_t num_cached_tokens);
+    /// The prefix of a waiting request that lower tiers have and the device does not.
+    [[nodiscard]] prefix_load find_load(std::size_t request_id) const;
+    /// Pins the prefix blocks of a request and queues the transfer of those in lower tiers.
+    void start_load(std::size_t request_id, const prefix_load& load, double now);
+    /// Returns requests whose prefix was loaded up to `now` to the front of the waiting queue.
+    void queue_loaded(double now);
     void add_prefill_chunk(std::size_t request_id, std::int64_t num_tokens);
 
     // Steps.
@@ -125,12 +140,21 @@ private:
     std::int64_t units_per_page_;
     request_blocks pages_of_request_;  ///< in units: all pages of the members have this size
     request_table table_;
+    prefix_tiers tiers_;
     kv_cache_pool kv_cache_;
     decoding_requests decoding_;
     new_token_ratio new_token_ratio_;
     admission_controller admission_;
 
+    /// A request whose prefix is being loaded. Transfers run one after the other.
+    struct loading_request {
+        std::size_t request_id = 0;
+        double loaded_at = 0;
+    };
+
     std::deque<std::size_t> waiting_;
+    std::deque<loading_request> loading_;          ///< in the order of their transfers
+    double transfers_end_ = 0;                     ///< s, end of the last transfer
     std::vector<std::size_t> partial_prefills_;    ///< requests whose prompt is computed in part (chunked prefill)
     std::vector<std::size_t> completed_prefills_;  ///< requests whose prefill completes in the current batch
     step_batch batch_;

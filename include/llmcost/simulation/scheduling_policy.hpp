@@ -27,6 +27,13 @@ enum class admission_mode : std::uint8_t {
 /// The request that is preempted when the cache has no page for the next token.
 enum class victim_policy : std::uint8_t { last_admitted, fewest_output_tokens };
 
+/// How an engine loads a prefix from host memory or storage.
+enum class prefix_load_mode : std::uint8_t {
+    asynchronous,  ///< vLLM: the request waits, and other requests continue
+    by_layer,      ///< SGLang: each layer of the prefill waits for its part
+    before_step    ///< TensorRT-LLM: the step waits
+};
+
 /// Defaults that depend on the memory of a device.
 struct device_tier {
     double min_memory_gigabytes = 0;          ///< the first tier with at most the memory of the device applies
@@ -50,9 +57,11 @@ struct scheduling_policy {
     bool has_chunked_prefill = true;      ///< a prompt that exceeds the budget of a step is split
     /// `expected_output`: no shared prefixes, and clients ignore the end of sequence. The finish times are then known.
     bool has_known_finish_times = false;
-    bool has_mixed_chunk = false;           ///< `prefill_first`: decodes are added to prefill batches
-    std::int64_t page_size = 16;            ///< tokens per page
-    bool has_prefix_cache = true;           ///< reuses the blocks of common prefixes
+    bool has_mixed_chunk = false;  ///< `prefill_first`: decodes are added to prefill batches
+    std::int64_t page_size = 16;   ///< tokens per page
+    bool has_prefix_cache = true;  ///< reuses the blocks of common prefixes
+    prefix_load_mode prefix_loads = prefix_load_mode::asynchronous;
+    bool stores_on_eviction = false;        ///< prefix blocks enter lower tiers when they leave the device
     std::int64_t num_async_steps = 1;       ///< batches that are scheduled before the running one ends
     std::int64_t max_cudagraph_size = 512;  ///< sequences of the largest captured graph
     bool pads_to_cudagraph = true;          ///< a smaller batch runs the graph of the next captured size
@@ -70,7 +79,9 @@ struct scheduling_policy {
 
 // vLLM: v1/core/sched/scheduler.py, engine/arg_utils.py and config/vllm.py. SGLang: managers/scheduler.py,
 // managers/schedule_policy.py and arg_groups/memory_hook.py. TensorRT-LLM: _torch/pyexecutor/scheduler/scheduler.py and
-// llmapi/llm_args.py.
+// llmapi/llm_args.py. Lower tiers: vllm, v1/kv_offload/cpu/gpu_worker.py (transfers in order, on streams of their own);
+// sglang, mem_cache/hiradix_cache.py and managers/cache_controller.py; TensorRT-LLM, batch_manager/kvCacheManager.cpp
+// and kvCacheTransferManager.cpp.
 inline constexpr scheduling_policy scheduling_policies[]{
     {.engine = "vllm",
      .version = "0.33.0",
@@ -88,6 +99,7 @@ inline constexpr scheduling_policy scheduling_policies[]{
      .max_num_seqs = 2048,
      .max_prefill_tokens = 16384,
      .page_size = 1,
+     .prefix_loads = prefix_load_mode::by_layer,
      .tiers = {{.min_memory_gigabytes = 160, .max_num_batched_tokens = 16384, .max_cudagraph_size = 512},
                {.min_memory_gigabytes = 60, .max_num_batched_tokens = 8192, .max_cudagraph_size = 256},
                {.min_memory_gigabytes = 35, .max_num_batched_tokens = 4096, .max_cudagraph_size = 160},
@@ -99,6 +111,8 @@ inline constexpr scheduling_policy scheduling_policies[]{
      .max_num_seqs = 2048,
      .has_chunked_prefill = false,
      .page_size = 32,
+     .prefix_loads = prefix_load_mode::before_step,
+     .stores_on_eviction = true,
      .max_cudagraph_size = 128,
      .pads_to_cudagraph = false,
      .tiers = {{.min_memory_gigabytes = 0, .max_num_batched_tokens = 8192, .max_num_seqs = 2048}}},

@@ -17,6 +17,7 @@
 #include <llmcost/serving/step.hpp>
 #include <llmcost/simulation/cluster.hpp>
 #include <llmcost/simulation/host_times.hpp>
+#include <llmcost/simulation/prefix_tiers.hpp>
 #include <llmcost/simulation/replica.hpp>
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
@@ -37,6 +38,7 @@ struct simulation_config {
     std::int64_t num_draft_tokens = 0;        ///< per request and step
     double acceptance_rate = 0;  ///< probability that a draft token is accepted, given that all before it are
     std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages of each engine
+    std::vector<kv_cache_tier_size> tiers{};  ///< memory for prefix blocks below that of a device
     routing_policy router = routing_policy::least_loaded;
     request_slo slo{};
     std::int64_t max_slo_violations =
@@ -74,6 +76,9 @@ struct simulated_engine {
 /// A prefix block has no pages if it is shorter than a page. Windows and states are not shared.
 void set_kv_cache(cluster_config& plan, const kv_cache_capacity& capacity, std::int64_t prefix_block_tokens);
 
+/// The tiers of each rank in `plan`, after `set_kv_cache`. A model without a KV cache has none.
+void set_kv_tiers(cluster_config& plan, const simulated_engine& engine, const simulation_config& config);
+
 /// Simulates requests on an engine. Calls `progress(completed, total)` after every run of steps.
 ///
 /// The KV cache of each rank has the pages that fit next to the weights, for requests of mean length.
@@ -100,6 +105,7 @@ template <class Progress>
     const kv_cache_capacity capacity =
         kv_cache_of(engine, std::max<std::int64_t>(1, mean), config.pipeline_parallel_size);
     set_kv_cache(plan, capacity, config.prefix_block_tokens);
+    set_kv_tiers(plan, engine, config);
     const auto with_capacity = [&](simulation_result result) {
         result.kv_cache_bytes = capacity.bytes;
         result.kv_cache_blocks = capacity.num_blocks;

@@ -23,6 +23,7 @@ struct step_batch {
     std::vector<std::size_t> first_scheduled{};  ///< requests that are scheduled for the first time
     std::vector<std::size_t> first_token{};      ///< requests whose first prefill completes in this step
     std::vector<std::size_t> finished{};         ///< requests whose last token is produced in the last of the steps
+    double load_seconds = 0;                     ///< to load prefixes from lower tiers for its prefills
     std::int64_t num_new_decodes = 0;            ///< decoding requests in their first decode step
 
     [[nodiscard]] bool empty() const noexcept { return num_decodes == 0 && prefills.empty(); }

@@ -36,6 +36,7 @@ struct simulation_summary {
     double goodput = 0;           ///< requests per second that meet the SLO
     double slo_attainment = 0;    ///< fraction of requests that meet the SLO
     double prefix_hit_rate = 0;   ///< fraction of prompt tokens found in the prefix cache
+    double loaded_share = 0;      ///< fraction of prompt tokens loaded from lower tiers, a part of `prefix_hit_rate`
     double mean_concurrency = 0;  ///< mean number of requests in the system
     std::int64_t requests = 0, input_tokens = 0, output_tokens = 0, num_preemptions = 0;
 };

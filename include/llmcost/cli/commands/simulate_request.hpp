@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/kv_tier_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/scheduler_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -127,6 +128,7 @@ inline constexpr std::array simulate_options = concatenate(
                                       "draft tokens per step, generated at no cost without --draft-model (default 0)"),
                             option::acceptance, option::proposes, option::all_tokens, option::memory_share}),
     with_section("Scheduler options of the engines", scheduler_option_rows),
+    with_section("Host memory and storage for the KV cache", kv_tier_options),
     with_section("Hardware and engine", hardware_options),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options), with_section("Model", model_options),

@@ -74,10 +74,11 @@ LLMCOST_INLINE double admission_controller::ratio_after_preemption() const {
     return std::min(1.0, tokens / requested_tokens);
 }
 
-LLMCOST_INLINE std::int64_t admission_controller::num_cached_tokens(const simulated_request& request) const {
+LLMCOST_INLINE std::int64_t admission_controller::num_cached_tokens(const simulated_request& request,
+                                                                    std::int64_t num_loaded_blocks) const {
     const auto tokens =
         has_prefix_blocks(request)
-            ? num_prefix_cached_tokens(request)
+            ? num_prefix_cached_tokens(request) + num_loaded_blocks * kv_cache_.tokens_per_block()
             : static_cast<std::int64_t>(request.cached_fraction * static_cast<double>(request.input_tokens));
     return std::min(tokens, request.input_tokens - 1);
 }

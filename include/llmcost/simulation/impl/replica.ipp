@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/serving/stage_links.hpp>
@@ -34,6 +35,12 @@ LLMCOST_INLINE std::int64_t replica::num_weighted_requests() const noexcept {
     std::int64_t sum = 0;
     for (const scheduler& s : ranks_) sum += 4 * s.num_waiting() + s.num_running();
     return sum;
+}
+
+LLMCOST_INLINE double replica::next_loaded() const noexcept {
+    double soonest = std::numeric_limits<double>::infinity();
+    for (const scheduler& s : ranks_) soonest = std::min(soonest, s.next_loaded());
+    return soonest;
 }
 
 LLMCOST_INLINE void replica::add_request(std::size_t id, double now, std::size_t to) {

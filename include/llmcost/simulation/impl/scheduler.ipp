@@ -16,6 +16,7 @@
 #include <llmcost/simulation/decoding_requests.hpp>
 #include <llmcost/simulation/kv_cache_pool.hpp>
 #include <llmcost/simulation/new_token_ratio.hpp>
+#include <llmcost/simulation/prefix_tiers.hpp>
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/request_table.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
@@ -26,13 +27,15 @@ namespace llmcost {
 LLMCOST_INLINE scheduler::scheduler(const scheduling_policy& policy, std::int64_t num_pages,
                                     std::int64_t pages_per_prefix_block, request_table table,
                                     std::int64_t num_draft_tokens, double tokens_per_step,
-                                    request_blocks pages_of_request, std::int64_t tokens_per_prefix_block)
+                                    request_blocks pages_of_request, std::int64_t tokens_per_prefix_block,
+                                    const std::vector<kv_cache_tier>& tiers)
     : policy_(policy),
       units_per_page_(pages_of_request.units_per_block),
       pages_of_request_(pages_of_request.kinds.empty() && pages_of_request.fixed_blocks == 0
                             ? blocks_of_all_tokens(policy.page_size)
                             : std::move(pages_of_request)),
       table_(table),
+      tiers_(tiers),
       kv_cache_(num_pages * units_per_page_, pages_per_prefix_block,
                 tokens_per_prefix_block > 0 ? tokens_per_prefix_block : pages_per_prefix_block * policy.page_size),
       decoding_(policy_, pages_of_request_, table_, tokens_per_step),
@@ -40,6 +43,7 @@ LLMCOST_INLINE scheduler::scheduler(const scheduling_policy& policy, std::int64_
       admission_(policy_, pages_of_request_, table_, kv_cache_, decoding_, new_token_ratio_),
       num_draft_tokens_(num_draft_tokens) {
     pages_of_request_.units_per_block = 1;
+    if (!tiers_.empty()) kv_cache_.set_lower_tiers(&tiers_, policy_.stores_on_eviction);
 }
 
 LLMCOST_INLINE std::int64_t scheduler::num_batched_tokens(const step_batch& batch) const noexcept {
@@ -60,6 +64,7 @@ LLMCOST_INLINE step_batch& scheduler::schedule(double arrival_cutoff) {
     batch_.clear();
     reserved_.clear();
     has_preempted_ = false;
+    queue_loaded(arrival_cutoff);
     switch (policy_.batching) {
         case batching_mode::prefill_first: schedule_prefill_first(arrival_cutoff); break;
         case batching_mode::mixed: schedule_mixed(arrival_cutoff); break;
@@ -67,7 +72,7 @@ LLMCOST_INLINE step_batch& scheduler::schedule(double arrival_cutoff) {
     ++num_batches_;
     decoding_.set_last_batch(num_batches_, batch_.num_decodes > 0);
     if (batch_.empty()) {
-        const bool is_idle = num_running() == 0 && waiting_.empty();
+        const bool is_idle = num_running() == 0 && waiting_.empty() && loading_.empty();
         if (is_idle) new_token_ratio_.reset();
         return batch_;
     }
@@ -191,7 +196,10 @@ LLMCOST_INLINE void scheduler::free_pages(std::size_t request_id) {
     const simulated_request& request = table_.requests[request_id];
     const bool is_decoding = p.state == request_state::decoding;
     kv_cache_.free(p.num_pages + (is_decoding ? decoding_.pages_allocated_since_prefill(request_id) : 0));
-    if (admission_.has_prefix_blocks(request)) kv_cache_.unpin(request.prefix_blocks);
+    if (admission_.has_prefix_blocks(request)) {
+        if (p.state == request_state::finished) kv_cache_.insert(request.output_blocks);
+        kv_cache_.unpin(request.prefix_blocks);
+    }
     p.num_pages = 0;
     p.state = request_state::not_queued;
     ++p.generation;
@@ -247,7 +255,17 @@ LLMCOST_INLINE void scheduler::add_prefills(std::int64_t token_budget, std::int6
             is_full_ = true;
             return;
         }
-        const std::int64_t num_cached_tokens = admission_.num_cached_tokens(table_.requests[request_id]);
+        const bool is_loaded = table_.progress[request_id].state == request_state::loaded;
+        const prefix_load load = is_loaded ? prefix_load{} : find_load(request_id);
+        const bool loads_first = load.num_blocks > 0 && policy_.prefix_loads == prefix_load_mode::asynchronous;
+        if (loads_first && admission_.can_admit(request_id, reserved_)) {
+            waiting_.pop_front();
+            start_load(request_id, load, arrival_cutoff);
+            continue;
+        }
+        const std::int64_t num_cached_tokens =
+            is_loaded ? table_.progress[request_id].num_computed_tokens
+                      : admission_.num_cached_tokens(table_.requests[request_id], load.num_blocks);
         const std::int64_t num_remaining = table_.progress[request_id].num_prompt_tokens - num_cached_tokens;
         if (!policy_.has_chunked_prefill && num_remaining > token_budget && !batch_.empty()) return;
         if (!admission_.can_admit(request_id, reserved_)) {
@@ -255,6 +273,8 @@ LLMCOST_INLINE void scheduler::add_prefills(std::int64_t token_budget, std::int6
             return;
         }
         waiting_.pop_front();
+        batch_.load_seconds += load.seconds;
+        table_.progress[request_id].num_loaded_tokens += load.num_blocks * kv_cache_.tokens_per_block();
         admit(request_id, num_cached_tokens);
         const std::int64_t num_tokens =
             policy_.has_chunked_prefill ? std::min(num_remaining, token_budget) : num_remaining;
@@ -282,7 +302,7 @@ LLMCOST_INLINE bool scheduler::preempt_for_pages(std::size_t request_id, std::in
 LLMCOST_INLINE void scheduler::admit(std::size_t request_id, std::int64_t num_cached_tokens) {
     request_progress& p = table_.progress[request_id];
     const simulated_request& request = table_.requests[request_id];
-    if (admission_.has_prefix_blocks(request)) kv_cache_.pin(request.prefix_blocks);
+    if (admission_.has_prefix_blocks(request) && p.state != request_state::loaded) kv_cache_.pin(request.prefix_blocks);
     p.num_computed_tokens = num_cached_tokens;
     p.state = request_state::prefill;
     if (p.num_preemptions == 0) {
@@ -290,6 +310,35 @@ LLMCOST_INLINE void scheduler::admit(std::size_t request_id, std::int64_t num_ca
         batch_.first_scheduled.push_back(request_id);
     }
     admission_.add_running(request_id);
+}
+
+LLMCOST_INLINE prefix_load scheduler::find_load(std::size_t request_id) const {
+    const simulated_request& request = table_.requests[request_id];
+    if (tiers_.empty() || !admission_.has_prefix_blocks(request)) return {};
+    return tiers_.find(request.prefix_blocks, kv_cache_.num_cached_prefix_blocks(request.prefix_blocks));
+}
+
+LLMCOST_INLINE void scheduler::start_load(std::size_t request_id, const prefix_load& load, double now) {
+    request_progress& p = table_.progress[request_id];
+    const simulated_request& request = table_.requests[request_id];
+    p.num_computed_tokens = admission_.num_cached_tokens(request, load.num_blocks);
+    p.num_loaded_tokens += load.num_blocks * kv_cache_.tokens_per_block();
+    p.state = request_state::loading;
+    kv_cache_.pin(request.prefix_blocks);
+    transfers_end_ = std::max(transfers_end_, now) + load.seconds;
+    loading_.push_back({request_id, transfers_end_});
+}
+
+LLMCOST_INLINE void scheduler::queue_loaded(double now) {
+    std::size_t num_loaded = 0;
+    while (num_loaded < loading_.size() && loading_[num_loaded].loaded_at <= now) ++num_loaded;
+    for (std::size_t i = num_loaded; i > 0; --i) {
+        const std::size_t request_id = loading_[i - 1].request_id;
+        table_.progress[request_id].state = request_state::loaded;
+        waiting_.push_front(request_id);
+    }
+    loading_.erase(loading_.begin(), loading_.begin() + static_cast<std::ptrdiff_t>(num_loaded));
+    if (num_loaded > 0) is_full_ = false;
 }
 
 LLMCOST_INLINE void scheduler::add_prefill_chunk(std::size_t request_id, std::int64_t num_tokens) {

@@ -17,6 +17,7 @@
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/simulation/cluster.hpp>
+#include <llmcost/simulation/prefix_tiers.hpp>
 #include <llmcost/simulation/scheduling_policy.hpp>
 
 namespace llmcost {
@@ -70,6 +71,22 @@ LLMCOST_INLINE void set_kv_cache(cluster_config& plan, const kv_cache_capacity& 
     plan.tokens_per_block = prefix_block_tokens;
     for (const block_table_kind& kind : kinds)
         if (kind.max_tokens == 0) plan.pages_per_block += kind.num_tables * (prefix_block_tokens / kind.block_size);
+}
+
+LLMCOST_INLINE void set_kv_tiers(cluster_config& plan, const simulated_engine& engine,
+                                 const simulation_config& config) {
+    plan.tiers.clear();
+    if (plan.pages_per_block == 0 || plan.tokens_per_block == 0) return;
+    const double block_bytes =
+        engine.server->kv_cache_bytes(plan.tokens_per_block) / static_cast<double>(config.pipeline_parallel_size);
+    if (block_bytes == 0) return;
+    const double device_blocks =
+        static_cast<double>(plan.num_pages * std::max<std::int64_t>(1, plan.pages_of_request.units_per_block)) /
+        static_cast<double>(plan.pages_per_block);
+    for (const kv_cache_tier_size& tier : config.tiers)
+        plan.tiers.push_back({.num_blocks = static_cast<std::int64_t>(
+                                  tier.bytes > 0 ? tier.bytes / block_bytes : tier.kv_cache_ratio * device_blocks),
+                              .seconds_per_block = block_bytes / tier.bytes_per_second});
 }
 
 LLMCOST_INLINE double joules_of(const simulation_result& result, const device& device, std::int64_t engines,

@@ -12,6 +12,7 @@ LLMCOST_INLINE void step_batch::clear() noexcept {
     num_steps = 0;
     num_decodes = 0;
     mean_decode_length = 0;
+    load_seconds = 0;
     prefills.clear();
     first_scheduled.clear();
     first_token.clear();

@@ -74,6 +74,8 @@ LLMCOST_INLINE simulated_step_cost step_cost_model::operator()(const step_batch&
     p.seconds =
         std::max(host_.overlap * cost.seconds, issued) + host_.step_seconds +
         host_.sequence_seconds * static_cast<double>(b.num_decodes + static_cast<std::int64_t>(b.prefills.size()));
+    p.seconds = policy_.prefix_loads == prefix_load_mode::by_layer ? std::max(p.seconds, b.load_seconds)
+                                                                   : p.seconds + b.load_seconds;
     p.stage_transfer_time = links_(tokens + (writing.batch - b.num_decodes) * writing.sequence);
     if (server_->target_device().thermal_design_watts > 0)
         p.joules = p.seconds * watts_of(server_->target_device(), cost, p.seconds);

@@ -49,7 +49,7 @@ LLMCOST_INLINE simulation_summary summarize(const simulation_result& result, con
                                             std::size_t warm_up) {
     simulation_summary s;
     std::vector<token_gap> ttft, tpot, end_to_end;
-    double begin = INFINITY, cached = 0, good = 0, in_system = 0;
+    double begin = INFINITY, cached = 0, loaded = 0, good = 0, in_system = 0;
     for (std::size_t i = warm_up; i < result.requests.size(); ++i) {
         const request_record& r = result.requests[i];
         ttft.push_back({r.time_to_first_token(), 1});
@@ -61,6 +61,7 @@ LLMCOST_INLINE simulation_summary summarize(const simulation_result& result, con
         s.output_tokens += r.output;
         s.num_preemptions += r.num_preemptions;
         cached += static_cast<double>(r.num_cached_tokens);
+        loaded += static_cast<double>(r.num_loaded_tokens);
         good += bounds.is_met_by(r) ? 1 : 0;
         in_system += r.end_to_end_latency();
     }
@@ -78,6 +79,7 @@ LLMCOST_INLINE simulation_summary summarize(const simulation_result& result, con
     s.output_tokens_per_second = static_cast<double>(s.output_tokens) / s.seconds;
     s.input_tokens_per_second = static_cast<double>(s.input_tokens) / s.seconds;
     s.prefix_hit_rate = s.input_tokens > 0 ? cached / static_cast<double>(s.input_tokens) : 0;
+    s.loaded_share = s.input_tokens > 0 ? loaded / static_cast<double>(s.input_tokens) : 0;
     s.mean_concurrency = in_system / s.seconds;
     return s;
 }

@@ -29,9 +29,11 @@ LLMCOST_INLINE std::vector<simulated_request> generate_requests(const synthetic_
             r.arrival_seconds = turn > 0 ? load.pause_seconds : now;
             r.cached_fraction = load.prefix_hit_rate;
             if (turn > 0) r.previous_request = all.size() - 1;
-            if (load.turns_per_conversation > 1)
-                for (std::int64_t b = 0; b < r.input_tokens / load.prefix_block_tokens; ++b)
-                    r.prefix_blocks.push_back((conversation + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(b));
+            const std::int64_t num_prompt_blocks = r.input_tokens / load.prefix_block_tokens;
+            const std::int64_t num_blocks = (r.input_tokens + r.output_tokens - 1) / load.prefix_block_tokens;
+            for (std::int64_t b = 0; load.turns_per_conversation > 1 && b < num_blocks; ++b)
+                (b < num_prompt_blocks ? r.prefix_blocks : r.output_blocks)
+                    .push_back((conversation + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(b));
             context_tokens = r.input_tokens + r.output_tokens;
             all.push_back(std::move(r));
         }

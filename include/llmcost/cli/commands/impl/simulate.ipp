@@ -15,6 +15,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/kv_tier_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/scheduler_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -230,6 +231,9 @@ LLMCOST_INLINE command_output run_simulate(const arguments& args, const program&
 
     server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
     detail::set_memory_share(server, args);
+    config.tiers = parse_kv_tiers(
+        args, deployment.engine.name, *deployment.device,
+        deployment.execution.parallel.world_size() / server.data_parallel_size() * config.pipeline_parallel_size);
     simulated_engine engine = detail::make_simulated_engine(args, deployment, server, multimodal_inputs.encoder_cost);
     const detail::deployed_draft draft = detail::deploy_draft_server(args, io, config.num_draft_tokens);
     engine.draft_model = draft.config;

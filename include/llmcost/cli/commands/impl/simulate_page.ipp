@@ -80,6 +80,14 @@ LLMCOST_INLINE std::string percentile_table(const simulation_summary& s) {
     return out;
 }
 
+/// The tokens that were loaded from host memory and storage; empty without such memory.
+LLMCOST_INLINE std::string loaded_note(const simulation_response& a) {
+    if (a.config.tiers.empty()) return {};
+    return formatted("; %.1f %% loaded at %.4g GB/s per device", 100 * a.summary.loaded_share,
+                     a.config.tiers.front().bytes_per_second / 1e9) +
+           (a.config.tiers.size() > 1 ? formatted(" or %.4g GB/s", a.config.tiers[1].bytes_per_second / 1e9) : "");
+}
+
 /// Throughput, goodput, prefix cache and preemptions.
 LLMCOST_INLINE std::string throughput_lines(const simulation_response& a) {
     const simulation_summary& s = a.summary;
@@ -93,7 +101,8 @@ LLMCOST_INLINE std::string throughput_lines(const simulation_response& a) {
         out += simulation_line("goodput", formatted("%.4g requests per second meet --slo, %.1f %% of all", s.goodput,
                                                     100 * s.slo_attainment));
     if (s.prefix_hit_rate > 0)
-        out += simulation_line("prefix cache hits", formatted("%.1f %% of the input tokens", 100 * s.prefix_hit_rate));
+        out += simulation_line("prefix cache hits",
+                               formatted("%.1f %% of the input tokens", 100 * s.prefix_hit_rate) + loaded_note(a));
     if (s.num_preemptions > 0)
         out += simulation_line("preemptions", grouped(count(s.num_preemptions)) + ", recomputed");
     return out;
@@ -192,6 +201,7 @@ LLMCOST_INLINE std::string simulated_json(const simulation_response& a) {
     json.member("output_tokens_per_second", s.output_tokens_per_second);
     json.member("input_tokens_per_second", s.input_tokens_per_second);
     if (a.bounds.is_set()) json.member("good_requests_per_second", s.goodput).member("good_share", s.slo_attainment);
+    if (!a.config.tiers.empty()) json.member("loaded_share", s.loaded_share);
     json.member("cached_share", s.prefix_hit_rate)
         .member("preemptions", s.num_preemptions)
         .member("steps", a.result.engine_steps);
