@@ -162,6 +162,56 @@ TEST_CASE("prompts computed elsewhere come later and disturb nobody who writes")
     CHECK(disaggregated["itl"]["p99_seconds"].get<double>() < colocated["itl"]["p99_seconds"].get<double>());
 }
 
+TEST_CASE("decode workers of the same kind change nothing, and other kinds have their own memory, speed and price") {
+    const std::string load = "vllm --concurrency 16 --input 2000 --output 50 --network 50 --prefill 2 --decode 1";
+    json same = simulated_json(simulated + load),
+         named = simulated_json(simulated + load + " --decode-device h200 --decode-tp 4");
+    CHECK(named["decode_devices"] == 4);
+    named.erase("decode_device");
+    named.erase("decode_devices");
+    CHECK(named == same);
+
+    const json other = simulated_json(simulated + load + " --decode-device b200 --decode-tp 8 --price 2,5");
+    CHECK(other["devices"] == 16);
+    CHECK(other["decode_device"] == "b200_sxm");
+    CHECK(other["price_of_all_devices"].get<double>() ==
+          doctest::Approx(other["seconds"].get<double>() / 3600 * (8 * 2 + 8 * 5)));
+    CHECK(other["tpot"]["mean_seconds"].get<double>() < same["tpot"]["mean_seconds"].get<double>());
+    CHECK(has(refused(simulated + "vllm --decode-device h100"), "--decode-device: requires --prefill and --decode"));
+    CHECK(has(refused(simulated + load + " --decode-device l4 --decode-tp 1", {}, 8), "out of memory"));
+}
+
+TEST_CASE("host memory holds what the device evicts") {
+    const std::string load = " --input 8000 --output 100 --turns 4 --pause 5 --requests 120 --rate 2 --memory-share ";
+    struct host_memory {
+        std::string engine, memory_share, option;
+    };
+    for (const host_memory& o : {host_memory{"vllm", "0.3", " --kv-offloading-size 800"},
+                                 {"sglang", "0.3", " --enable-hierarchical-cache --hicache-size 200"},
+                                 {"trtllm", "0.1 --enable_chunked_prefill", " --host_cache_size 2e11"}}) {
+        CAPTURE(o.engine);
+        const json without = simulated_json(simulated + o.engine + load + o.memory_share),
+                   with = simulated_json(simulated + o.engine + load + o.memory_share + o.option);
+        CHECK(!without.contains("loaded_share"));
+        CHECK(with["loaded_share"].get<double>() > 0);
+        CHECK(with["cached_share"].get<double>() > without["cached_share"].get<double>());
+        // each turn finds all turns before it: 3/4, 2/3, 1/2 and 0 of a prompt, without its last blocks
+        CHECK(with["cached_share"].get<double>() < 0.61);
+        CHECK(with["ttft"]["mean_seconds"].get<double>() < without["ttft"]["mean_seconds"].get<double>());
+    }
+    CHECK(has(refused(simulated + "vllm --hicache-ratio 2"), "it is an option of sglang"));
+    CHECK(has(refused(simulated + "vllm --host-bandwidth 20"), "--host-bandwidth: requires host memory"));
+    CHECK(has(refused(simulated + "vllm --kv-storage-size 20"), "--kv-storage-bandwidth: required with"));
+}
+
+TEST_CASE("a measured acceptance of each position gives the mean of accepted tokens") {
+    const std::string load = "vllm --concurrency 4 --output 200 --draft 3 --acceptance ";
+    // 0.5 + 0.5^2 + 0.5^3
+    CHECK(simulated_json(simulated + load + "0.5,0.25,0.125") == simulated_json(simulated + load + "0.5"));
+    CHECK(has(refused(simulated + load + "0.5,0.25"), "expected one fraction, or one for each of the 3 draft tokens"));
+    CHECK(has(refused(simulated + load + "0.5,0.6,0.1"), "expected fractions that do not increase"));
+}
+
 TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     const std::string load = "vllm --concurrency 64 --input 500 --output 200 --requests 256";
     const json unstaged = simulated_json(simulated + load), staged = simulated_json(simulated + load + " --pp 2");

@@ -136,5 +136,5 @@ TEST_CASE("who sends computes nothing meanwhile") {
     };
     CHECK(seconds(1, 100).seconds == doctest::Approx(100 * 47e-3));
     CHECK(seconds(4, 400).seconds == doctest::Approx(4 * 400 * 15e-3).epsilon(0.01));
-    CHECK(seconds(1, 100).busy_seconds == doctest::Approx(100 * 40e-3));
+    CHECK(seconds(1, 100).work.busy_seconds == doctest::Approx(100 * 40e-3));
 }

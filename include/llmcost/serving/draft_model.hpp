@@ -21,6 +21,13 @@ struct draft_model_config {
     draft_kind kind = draft_kind::none;  ///< of a draft head; none: a separate model, one token after the other
 };
 
+/// Mean output tokens per request and step with `draft` draft tokens.
+///
+/// `accepted_tokens`: measured mean of accepted draft tokens per step. Without it (0), a draft token is accepted with
+/// the probability `acceptance_rate`, given that all before it are: the sum of acceptance_rate^i for i = 0 … draft.
+[[nodiscard]] double expected_tokens_per_step(std::int64_t draft, double acceptance_rate,
+                                              double accepted_tokens = 0) noexcept;
+
 /// The cost of the n = `num_draft_tokens` draft tokens of a decode step. `steps`: decode steps of the draft model.
 ///
 ///  - a separate model: n passes over one token;

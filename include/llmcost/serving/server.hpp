@@ -34,6 +34,7 @@ struct serving_load {
     std::int64_t chunk_tokens = 0;      ///< prompt tokens per step (chunked prefill); 0: the complete prompt
     std::int64_t num_draft_tokens = 0;  ///< draft tokens per step; their cost is that of `server::draft_model`
     double acceptance_rate = 0;         ///< probability that a draft token is accepted, given that all before it are
+    double accepted_tokens = 0;         ///< measured mean of accepted draft tokens per step; 0: by `acceptance_rate`
     std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages
     multimodal_cost multimodal_inputs{};      ///< per request; their tokens are part of `input_tokens`
     std::int64_t batch_wait_steps = 0;  ///< steps that a prefill waits for more requests while any request decodes

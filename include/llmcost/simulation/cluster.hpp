@@ -40,14 +40,20 @@ struct cluster_config {
         std::numeric_limits<std::int64_t>::max();  ///< the simulation stops when more requests violate the SLO
 };
 
+/// The steps of engines, summed over replicas.
+struct simulated_work {
+    double joules = 0;        ///< of one device of each replica
+    double busy_seconds = 0;  ///< duration of the steps
+};
+
 /// The result of a simulation.
 struct simulation_result {
     std::vector<request_record> requests{};
     std::vector<simulated_steps> steps{};  ///< empty unless requested
     std::vector<token_gap> gaps{};
-    double seconds = 0;       ///< from the first request to the last token
-    double joules = 0;        ///< of one device per replica, summed over the replicas, during steps
-    double busy_seconds = 0;  ///< sum over the replicas
+    double seconds = 0;            ///< from the first request to the last token
+    simulated_work work{};         ///< of all replicas, or of prefill workers
+    simulated_work decode_work{};  ///< of decode workers
     std::int64_t num_preemptions = 0, engine_steps = 0;
     std::int64_t max_batched_tokens = 0;  ///< maximum new tokens of a step of a rank
     std::int64_t max_running = 0;         ///< maximum running requests of a rank
@@ -115,9 +121,11 @@ public:
                 process_arrivals();
             }
         }
-        for (const replica& r : replicas_) {
-            result_.joules += r.joules();
-            result_.busy_seconds += r.busy_seconds();
+        for (std::size_t i = 0; i < replicas_.size(); ++i) {
+            const replica& r = replicas_[i];
+            simulated_work& work = is_decode_worker(i) ? result_.decode_work : result_.work;
+            work.joules += r.joules();
+            work.busy_seconds += r.busy_seconds();
             result_.engine_steps += r.steps();
             for (const scheduler& s : r.ranks()) {
                 result_.num_preemptions += s.num_preemptions();

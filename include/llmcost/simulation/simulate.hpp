@@ -26,17 +26,21 @@
 
 namespace llmcost {
 
+struct simulated_engine;
+
 /// Configuration of a simulation.
 struct simulation_config {
     std::int64_t num_clients =
         0;  ///< concurrent clients; each sends its next request when the previous one completes; 0: arrival times
-    std::int64_t num_replicas = 1;            ///< replicas; prefill workers if `num_decode_workers` is above 0
-    std::int64_t num_decode_workers = 0;      ///< 0: aggregated prefill and decode
-    double network_gigabytes_per_second = 0;  ///< from a prefill worker to a decode worker, per device
-    double network_latency_seconds = 0;       ///< s before the first byte
-    std::int64_t prefix_block_tokens = 16;    ///< tokens per prefix block
-    std::int64_t num_draft_tokens = 0;        ///< per request and step
+    std::int64_t num_replicas = 1;                    ///< replicas; prefill workers if `num_decode_workers` is above 0
+    std::int64_t num_decode_workers = 0;              ///< 0: aggregated prefill and decode
+    const simulated_engine* decode_engine = nullptr;  ///< of the decode workers; null: as that of the prefill workers
+    double network_gigabytes_per_second = 0;          ///< from a prefill worker to a decode worker, per device
+    double network_latency_seconds = 0;               ///< s before the first byte
+    std::int64_t prefix_block_tokens = 16;            ///< tokens per prefix block
+    std::int64_t num_draft_tokens = 0;                ///< per request and step
     double acceptance_rate = 0;  ///< probability that a draft token is accepted, given that all before it are
+    double accepted_tokens = 0;  ///< measured mean of accepted draft tokens per step; 0: by `acceptance_rate`
     std::int64_t pipeline_parallel_size = 1;  ///< pipeline stages of each engine
     std::vector<kv_cache_tier_size> tiers{};  ///< memory for prefix blocks below that of a device
     routing_policy router = routing_policy::least_loaded;
@@ -55,11 +59,6 @@ struct simulated_engine {
     draft_model_config draft_model{};  ///< draft model; without one, draft tokens cost nothing
     step_cost encoder_cost{};          ///< per request, for multimodal inputs; their tokens are part of the prompt
 };
-
-/// Mean output tokens per request and step with speculative decoding.
-///
-/// Formula: sum of acceptance^i for i = 0 … draft.
-[[nodiscard]] double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept;
 
 /// The KV cache of each data-parallel rank, for requests of `tokens` tokens: `rank_memory::capacity`, with the limits
 /// of the scheduling policy that are not the defaults of the engine.
@@ -95,7 +94,8 @@ template <class Progress>
                         .replicas = engine.has_synchronized_ranks ? config.num_replicas : config.num_replicas * groups,
                         .data_parallel_size = engine.has_synchronized_ranks ? groups : 1,
                         .num_draft_tokens = config.num_draft_tokens,
-                        .tokens_per_step = expected_tokens_per_step(config.num_draft_tokens, config.acceptance_rate),
+                        .tokens_per_step = expected_tokens_per_step(config.num_draft_tokens, config.acceptance_rate,
+                                                                    config.accepted_tokens),
                         .host_seconds_per_request = engine.host.request_seconds,
                         .host_seconds_per_prompt_token = engine.host.prompt_token_seconds,
                         .pipeline_parallel_size = config.pipeline_parallel_size,
@@ -115,25 +115,39 @@ template <class Progress>
     plan.crosses_node = links.crosses_node();
     draft_model_config drafts = engine.draft_model;
     drafts.num_draft_tokens = config.num_draft_tokens;
-    const bool writes_alone = config.num_decode_workers > 0;
-    step_cost_model price(*engine.server, engine.policy, engine.host, drafts, links,
-                          writes_alone ? step_cost{} : engine.encoder_cost);
-    if (!writes_alone) {
+    if (config.num_decode_workers == 0) {
+        step_cost_model price(*engine.server, engine.policy, engine.host, drafts, links, engine.encoder_cost);
         cluster<step_cost_model> all(requests, config.num_clients, plan, price);
         return with_capacity(all.run(records_steps, std::forward<Progress>(progress)));
     }
     // Decode workers recompute the last prompt token, together with decodes (vllm, v1/core/sched/scheduler.py).
+    const simulated_engine& writer = config.decode_engine != nullptr ? *config.decode_engine : engine;
+    const std::int64_t writing_groups = writer.server->data_parallel_size();
     cluster_config writing = plan;
-    writing.replicas = engine.has_synchronized_ranks ? config.num_decode_workers : config.num_decode_workers * groups;
+    writing.policy = writer.policy;
+    writing.data_parallel_size = writer.has_synchronized_ranks ? writing_groups : 1;
+    writing.replicas =
+        writer.has_synchronized_ranks ? config.num_decode_workers : config.num_decode_workers * writing_groups;
+    const stage_links writing_links = writer.server->stage_links_of(config.pipeline_parallel_size);
+    if (config.decode_engine != nullptr) {
+        set_kv_cache(writing, kv_cache_of(writer, std::max<std::int64_t>(1, mean), config.pipeline_parallel_size),
+                     config.prefix_block_tokens);
+        writing.crosses_node = writing_links.crosses_node();
+    }
+    writing.tiers.clear();
     writing.policy.has_mixed_chunk = true;
+    step_cost_model price_of_writing(*writer.server, writer.policy, writer.host, drafts, writing_links, step_cost{});
     plan.num_draft_tokens = 0;
     plan.tokens_per_step = 1;
     step_cost_model price_of_prompts(*engine.server, engine.policy, engine.host, {}, links, engine.encoder_cost);
     const auto transfer = [&](std::int64_t n) {
+        // the side with fewer devices sends or receives more bytes with each of them
         return config.network_latency_seconds +
-               engine.server->kv_cache_bytes(n) / (config.network_gigabytes_per_second * 1e9);
+               std::max(engine.server->kv_cache_bytes(n), writer.server->kv_cache_bytes(n)) /
+                   (config.network_gigabytes_per_second * 1e9);
     };
-    cluster<step_cost_model> all(requests, config.num_clients, plan, price_of_prompts, writing, price, transfer);
+    cluster<step_cost_model> all(requests, config.num_clients, plan, price_of_prompts, writing, price_of_writing,
+                                 transfer);
     return with_capacity(all.run(records_steps, std::forward<Progress>(progress)));
 }
 [[nodiscard]] inline simulation_result simulate(const simulated_engine& engine,
@@ -142,8 +156,8 @@ template <class Progress>
     return simulate(engine, requests, config, false, [](std::size_t, std::size_t) {});
 }
 
-/// Energy of all devices of `engines` engines, from the first request to the last token, including idle power (J).
-[[nodiscard]] double joules_of(const simulation_result& result, const device& device, std::int64_t engines,
+/// Energy of all devices of `engines` engines that do this work, including idle power for the rest of `seconds` (J).
+[[nodiscard]] double joules_of(const simulated_work& work, double seconds, const device& device, std::int64_t engines,
                                double devices_of_each) noexcept;
 
 }  // namespace llmcost

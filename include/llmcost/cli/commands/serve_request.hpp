@@ -65,9 +65,11 @@ inline constexpr option_spec draft{.name = "--draft",
                                    .type = value_type::number,
                                    .help = "draft tokens per step, generated at no cost (default 0)"};
 inline constexpr option_spec acceptance{.name = "--acceptance",
-                                        .value = "X",
-                                        .type = value_type::number,
-                                        .help = "acceptance probability of a draft token (default 0.7)"};
+                                        .value = "X|LIST",
+                                        .type = value_type::text,
+                                        .help =
+                                            "acceptance probability of a draft token, or the measured fraction of "
+                                            "steps that accept each position: 0.8,0.6,0.4 (default 0.7)"};
 inline constexpr option_spec proposes{
     .name = "--draft-model",
     .aliases = {"--speculative-model"},
@@ -154,6 +156,17 @@ struct serve_response {
 };
 
 namespace detail {
+
+/// How often draft tokens are accepted: a probability, or the measured mean of accepted tokens per step.
+struct draft_acceptance {
+    double rate = 0;
+    double accepted_tokens = 0;
+};
+
+/// Parses `--acceptance`: a probability, or for each position the fraction of steps that accept its token, whose sum is
+/// the mean of accepted tokens. Source: vllm, v1/spec_decode/metrics.py, "Per-position acceptance rate". Throws:
+/// `usage`.
+[[nodiscard]] draft_acceptance parse_acceptance(const arguments& args, std::int64_t num_draft_tokens);
 
 // ---- parse
 

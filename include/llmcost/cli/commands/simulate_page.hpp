@@ -23,9 +23,11 @@ struct simulation_response {
     const simulation_result& result;
     simulation_summary summary{};
     request_slo bounds{};
-    std::string load;    ///< description of the workload
-    double devices = 1;  ///< number of devices of all engines
-    double joules = 0;   ///< energy of all devices
+    std::string load;                               ///< description of the workload
+    double devices = 1;                             ///< number of devices of all engines
+    double joules = 0;                              ///< energy of all devices
+    const deployment* decode_deployment = nullptr;  ///< of decode workers that differ from prefill workers
+    double decode_devices = 0;                      ///< number of their devices
     std::int64_t engines = 1;
     std::int64_t num_media_tokens = 0;  ///< multimodal input tokens of each request
 };

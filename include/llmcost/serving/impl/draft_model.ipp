@@ -14,6 +14,14 @@
 
 namespace llmcost {
 
+LLMCOST_INLINE double expected_tokens_per_step(std::int64_t draft, double acceptance_rate,
+                                               double accepted_tokens) noexcept {
+    if (accepted_tokens > 0) return 1 + accepted_tokens;
+    double chance = 1, tokens = 1;
+    for (std::int64_t i = 0; i < draft; ++i) tokens += chance *= acceptance_rate;
+    return tokens;
+}
+
 LLMCOST_INLINE step_cost draft_cost(step_time_model& steps, draft_kind kind, std::int64_t num_draft_tokens,
                                     const step_shape& decodes) {
     const std::int64_t verified = 1 + num_draft_tokens;

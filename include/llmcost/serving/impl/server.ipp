@@ -128,8 +128,7 @@ LLMCOST_INLINE load_kernels server::kernels(const serving_load& load) {
     }
     k.decode.seconds += sent(load.pipeline_parallel_size, std::llround(k.num_running_per_rank / stages *
                                                                        static_cast<double>(load.num_draft_tokens + 1)));
-    double chance = 1;  // probability that a draft token is accepted
-    for (std::int64_t i = 0; i < load.num_draft_tokens; ++i) k.tokens_per_step += chance *= load.acceptance_rate;
+    k.tokens_per_step = expected_tokens_per_step(load.num_draft_tokens, load.acceptance_rate, load.accepted_tokens);
     const double tokens_after_first = load.output_tokens > 2 ? static_cast<double>(load.output_tokens - 1) : 1;
     if (k.tokens_per_step > tokens_after_first)
         k.tokens_per_step = tokens_after_first;  // requests end before they produce more

@@ -22,12 +22,6 @@
 
 namespace llmcost {
 
-LLMCOST_INLINE double expected_tokens_per_step(std::int64_t draft, double acceptance) noexcept {
-    double chance = 1, tokens = 1;
-    for (std::int64_t i = 0; i < draft; ++i) tokens += chance *= acceptance;
-    return tokens;
-}
-
 LLMCOST_INLINE kv_cache_capacity kv_cache_of(const simulated_engine& engine, std::int64_t tokens, std::int64_t stages) {
     engine_memory_profile profile = engine.server->memory_profile();
     const scheduling_policy& policy = engine.policy;
@@ -89,11 +83,11 @@ LLMCOST_INLINE void set_kv_tiers(cluster_config& plan, const simulated_engine& e
                               .seconds_per_block = block_bytes / tier.bytes_per_second});
 }
 
-LLMCOST_INLINE double joules_of(const simulation_result& result, const device& device, std::int64_t engines,
+LLMCOST_INLINE double joules_of(const simulated_work& work, double seconds, const device& device, std::int64_t engines,
                                 double devices_of_each) noexcept {
-    const double resting = static_cast<double>(engines) * result.seconds - result.busy_seconds;
+    const double resting = static_cast<double>(engines) * seconds - work.busy_seconds;
     return devices_of_each *
-           (result.joules + power_model{}.idle_fraction * device.thermal_design_watts * (resting > 0 ? resting : 0));
+           (work.joules + power_model{}.idle_fraction * device.thermal_design_watts * (resting > 0 ? resting : 0));
 }
 
 }  // namespace llmcost

@@ -47,6 +47,26 @@ LLMCOST_INLINE load_mode parse_load_mode(const arguments& args) {
                        : load_mode::concurrency;
 }
 
+LLMCOST_INLINE draft_acceptance parse_acceptance(const arguments& args, std::int64_t num_draft_tokens) {
+    const std::string_view text = args.text(option::acceptance);
+    if (text.find(',') == std::string_view::npos) return {.rate = args.real(option::acceptance, 0.7, 0, 1)};
+    const std::vector<std::string> positions = split_list(text, ',');
+    if (static_cast<std::int64_t>(positions.size()) != num_draft_tokens)
+        throw_usage("--acceptance", "expected one fraction, or one for each of the " +
+                                        std::to_string(num_draft_tokens) + " draft tokens; found " + quote(text));
+    draft_acceptance out;
+    double previous = 1;
+    for (const std::string& position : positions) {
+        const double accepted = parse_real("--acceptance", position, 0, 1);
+        if (accepted > previous)
+            throw_usage("--acceptance",
+                        "expected fractions that do not increase; a token is only accepted with all "
+                        "tokens before it");
+        out.accepted_tokens += previous = accepted;
+    }
+    return out;
+}
+
 /// Parses the options that describe the load. Throws: `usage`.
 LLMCOST_INLINE serving_load parse_serving_load(const arguments& args) {
     serving_load load;
@@ -57,7 +77,9 @@ LLMCOST_INLINE serving_load parse_serving_load(const arguments& args) {
     load.chunk_tokens = args.number(option::chunk, 0);
     load.prefix_hit_rate = args.real(option::prefix_hit, 0, 0, 1);
     load.num_draft_tokens = args.number(option::draft, 0, 0);
-    load.acceptance_rate = args.real(option::acceptance, 0.7, 0, 1);
+    const draft_acceptance acceptance = parse_acceptance(args, load.num_draft_tokens);
+    load.acceptance_rate = acceptance.rate;
+    load.accepted_tokens = acceptance.accepted_tokens;
     load.batch_wait_steps = args.number(option::batch_wait, 0, 0);
     if (load.num_draft_tokens > 64) throw_usage("--draft", "expected at most 64");
     for (const option_spec& o : {option::acceptance, option::proposes})

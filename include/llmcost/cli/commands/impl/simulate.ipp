@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -169,22 +170,77 @@ LLMCOST_INLINE void configure_network(simulation_config& config, const arguments
         throw_usage("--network", "requires more devices than one node has, or --prefill and --decode");
 }
 
+/// Decode workers on other devices than the prefill workers, or with another tensor-parallel size.
+struct decode_workers {
+    deployment placed;
+    llmcost::server server;
+    simulated_engine engine{};
+
+    explicit decode_workers(deployment&& p)
+        : placed(std::move(p)),
+          server(placed.model, placed.execution, placed.engine, *placed.device, *placed.kernels) {}
+};
+
+/// The decode workers of `--decode-device` and `--decode-tp`; null without them. Throws: as `program::place`.
+LLMCOST_INLINE std::unique_ptr<decode_workers> deploy_decode_workers(const arguments& args, const program& io) {
+    if (!args.has(option::decode_device) && !args.has(option::decode_tp)) return nullptr;
+    arguments placed = args;
+    if (args.has(option::decode_device)) placed.replace(option::device, args.text(option::decode_device));
+    if (args.has(option::decode_tp)) placed.replace(option::tp, args.text(option::decode_tp));
+    if (const std::string_view prices = args.text(option::price); prices.find(',') != std::string_view::npos)
+        placed.replace(option::price, prices.substr(prices.find(',') + 1));
+    auto workers = std::make_unique<decode_workers>(io.place(placed, io));
+    require_known_memory(*workers->placed.device);
+    set_memory_share(workers->server, args);
+    workers->engine = make_simulated_engine(args, workers->placed, workers->server, {});
+    return workers;
+}
+
+/// The command line of the prefill workers: the first of two prices is theirs.
+LLMCOST_INLINE arguments prefill_arguments(const arguments& args) {
+    arguments placed = args;
+    const std::string_view prices = args.text(option::price);
+    if (args.has(option::decode_device) && prices.find(',') != std::string_view::npos)
+        placed.replace(option::price, prices.substr(0, prices.find(',')));
+    return placed;
+}
+
 /// Adds metrics, devices and energy to a simulation. Throws: `usage` if `--warm-up` excludes all requests.
 LLMCOST_INLINE simulation_response compute(const simulate_request& request, const deployment& deployment,
-                                           const simulated_engine& engine, const simulation_result& result) {
+                                           const simulated_engine& engine, const decode_workers* workers,
+                                           const simulation_result& result) {
     const auto warm_up = static_cast<std::size_t>(request.warm_up);
     if (warm_up >= result.requests.size())
         throw_usage("--warm-up", "excludes all " + std::to_string(result.requests.size()) + " requests");
     const simulation_config& config = request.config;
+    const llmcost::cli::deployment& decoding = workers != nullptr ? workers->placed : deployment;
     simulation_response response{deployment,      engine, config, result, summarize(result, request.targets, warm_up),
                                  request.targets, {}};
-    const std::int64_t replicas = config.num_replicas + config.num_decode_workers,
-                       stages = config.pipeline_parallel_size;
-    response.devices = static_cast<double>(replicas * deployment.execution.parallel.world_size() * stages);
-    response.engines =
-        (engine.has_synchronized_ranks ? replicas : replicas * engine.server->data_parallel_size()) * stages;
-    response.joules = joules_of(result, *deployment.device, response.engines,
-                                response.devices / static_cast<double>(response.engines));
+    struct worker_group {
+        const llmcost::cli::deployment& placed;
+        const simulated_engine& engine;
+        std::int64_t replicas;
+        const simulated_work& work;
+    };
+    const simulated_engine& decode_engine = workers != nullptr ? workers->engine : engine;
+    response.devices = response.joules = 0;
+    response.engines = 0;
+    for (const worker_group& g :
+         {worker_group{deployment, engine, config.num_replicas, result.work},
+          worker_group{decoding, decode_engine, config.num_decode_workers, result.decode_work}}) {
+        if (g.replicas == 0) continue;
+        const std::int64_t stages = config.pipeline_parallel_size;
+        const std::int64_t engines =
+            (g.engine.has_synchronized_ranks ? g.replicas : g.replicas * g.engine.server->data_parallel_size()) *
+            stages;
+        const auto devices = static_cast<double>(g.replicas * g.placed.execution.parallel.world_size() * stages);
+        response.devices += devices;
+        response.engines += engines;
+        response.joules +=
+            joules_of(g.work, result.seconds, *g.placed.device, engines, devices / static_cast<double>(engines));
+        if (workers != nullptr && &g.placed == &workers->placed) response.decode_devices = devices;
+    }
+    if (workers != nullptr) response.decode_deployment = &workers->placed;
     return response;
 }
 
@@ -221,7 +277,7 @@ namespace llmcost::cli {
 LLMCOST_INLINE command_output run_simulate(const arguments& args, const program& io) {
     simulate_request request = detail::parse_simulate_request(args);
     simulation_config& config = request.config;
-    deployment deployment = io.place(args, io);
+    deployment deployment = io.place(detail::prefill_arguments(args), io);
     const multimodal_cost multimodal_inputs = detail::parse_multimodal_cost(args, deployment);
     const detail::requested_workload load = detail::parse_workload_source(args, config, multimodal_inputs.num_tokens);
     detail::configure_network(config, args, deployment);
@@ -238,13 +294,18 @@ LLMCOST_INLINE command_output run_simulate(const arguments& args, const program&
     const detail::deployed_draft draft = detail::deploy_draft_server(args, io, config.num_draft_tokens);
     engine.draft_model = draft.config;
     detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
+    const std::unique_ptr<detail::decode_workers> workers = detail::deploy_decode_workers(args, io);
+    if (workers != nullptr) {
+        detail::require_fitting_requests(load.requests, workers->engine, config.pipeline_parallel_size);
+        config.decode_engine = &workers->engine;
+    }
     set_prediction_interval(deployment, load.requests.front().input_tokens);
 
     const simulation_result result = [&] {
         detail::progress_line progress(io);
         return simulate(engine, load.requests, config, request.has_plot || request.has_timeline, progress);
     }();
-    simulation_response response = detail::compute(request, deployment, engine, result);
+    simulation_response response = detail::compute(request, deployment, engine, workers.get(), result);
     response.load = load.label;
     response.num_media_tokens = multimodal_inputs.num_tokens;
 

@@ -57,7 +57,10 @@ namespace llmcost::cli::detail {
 
 /// The price of all devices for the duration of a simulation.
 [[nodiscard]] LLMCOST_INLINE double price_of_all_devices(const simulation_response& a) {
-    return a.deployment_of_server.price_per_hour * a.devices * a.result.seconds / 3600;
+    const double decode_price =
+        a.decode_deployment != nullptr ? a.decode_deployment->price_per_hour * a.decode_devices : 0;
+    return (a.deployment_of_server.price_per_hour * (a.devices - a.decode_devices) + decode_price) * a.result.seconds /
+           3600;
 }
 
 /// A line of the text output: label and text.
@@ -155,6 +158,10 @@ LLMCOST_INLINE std::string simulated_text(const simulation_response& a) {
                                                         duration(a.simulated_engine.encoder_cost.seconds));
     if (const std::string network = network_label(p, a.config.pipeline_parallel_size); !network.empty())
         out += simulation_line("network", network);
+    if (a.decode_deployment != nullptr)
+        out += simulation_line("decode workers",
+                               std::to_string(a.config.num_decode_workers) + " x " +
+                                   deployment_title(*a.decode_deployment, a.config.pipeline_parallel_size));
     if (a.config.num_decode_workers > 0)
         out += simulation_line("KV cache transfer", formatted("%.4g GB/s per device to the decode workers",
                                                               a.config.network_gigabytes_per_second));
@@ -176,6 +183,8 @@ LLMCOST_INLINE std::string simulated_json(const simulation_response& a) {
         json.member("shown_tokens", a.num_media_tokens)
             .member("tower_seconds", a.simulated_engine.encoder_cost.seconds);
     json.member("load", a.load).member("devices", a.devices).member("engines", a.engines);
+    if (a.decode_deployment != nullptr)
+        json.member("decode_device", a.decode_deployment->device->names[0]).member("decode_devices", a.decode_devices);
     json.member("cache_available", a.result.kv_cache_bytes).member("cache_blocks", a.result.kv_cache_blocks);
     for (const auto& [name, d] :
          {std::pair{"ttft", s.ttft}, {"tpot", s.tpot}, {"itl", s.itl}, {"end_to_end", s.end_to_end}}) {

@@ -180,6 +180,8 @@ LLMCOST_INLINE void parse_replicas(const arguments& args, simulation_config& con
         config.num_replicas = args.number(option::prefill, 1);
         config.num_decode_workers = args.number(option::decode, 1);
     }
+    for (const option_spec& o : {option::decode_device, option::decode_tp})
+        if (args.has(o) && !args.has(option::decode)) throw_usage(o.name, "requires --prefill and --decode");
     if (config.num_replicas > 4096 || config.num_decode_workers > 4096)
         throw_usage("--replicas", "expected at most 4096 engines");
 }
@@ -187,7 +189,9 @@ LLMCOST_INLINE void parse_replicas(const arguments& args, simulation_config& con
 /// Parses the options of speculative decoding. Throws: `usage`.
 LLMCOST_INLINE void parse_speculative_decoding(const arguments& args, simulation_config& config) {
     config.num_draft_tokens = args.number(option::draft, 0, 0);
-    config.acceptance_rate = args.real(option::acceptance, 0.7, 0, 1);
+    const draft_acceptance acceptance = parse_acceptance(args, config.num_draft_tokens);
+    config.acceptance_rate = acceptance.rate;
+    config.accepted_tokens = acceptance.accepted_tokens;
     if (config.num_draft_tokens > 64) throw_usage("--draft", "expected at most 64");
     if (config.num_draft_tokens == 0 && args.has(option::acceptance)) throw_usage("--acceptance", "requires --draft");
     if (config.num_draft_tokens == 0 && args.has(option::proposes)) throw_usage("--draft-model", "requires --draft");
