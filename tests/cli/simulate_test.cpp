@@ -387,7 +387,22 @@ TEST_CASE("a plan finds stages over nodes where one node is too small, and names
     eight.replace(eight.find("--devices 16"), 12, "--devices 8");
     const outcome none = llmcost_line(eight);
     CHECK(none.code == 8);
-    CHECK(has(none.out, "No candidate was simulated"));
+    CHECK(has(none.out, "No candidate has enough memory"));
+}
+
+TEST_CASE("a plan that nothing meets says what a single request can reach") {
+    const std::string line =
+        "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 20 --devices 2 "
+        "--slo ";
+    const outcome slow = llmcost_line(line + "ttft=1ms");
+    CHECK(slow.code == 8);
+    CHECK(has(slow.out, "No deployment meets the targets, not even for a single request"));
+    CHECK(has(slow.out, "Lowest latency of a single request:\n  TTFT"));
+    const json alone = json::parse(llmcost_line(line + "ttft=1ms --format json").out)["single_request"];
+    const auto reachable = alone["ttft_lowest_at_quantile_seconds"].get<double>();
+    CHECK(alone["ttft_lowest_seconds"].get<double>() < reachable);
+    // the lowest value is a target that one client meets
+    CHECK(llmcost_line(line + "ttft=" + std::to_string(1.001 * reachable) + "s --concurrency 1").code == 0);
 }
 
 TEST_CASE("a plan tries each type that is named, and says how an engine comes by it") {

@@ -43,6 +43,16 @@ struct search_config {
     bool never_stops_early = false;     ///< simulates all requests after too many violate the SLO
 };
 
+/// The lowest latency of a single request of minimum length, which no load can beat.
+struct lowest_latency {
+    double seconds = 0;              ///< 0: no candidate has enough memory
+    double seconds_at_quantile = 0;  ///< times the safety factor of the SLO
+    std::size_t candidate_index = 0;
+
+    /// Replaces the latency by a lower one.
+    void offer(double other_seconds, double safety_factor, std::size_t candidate) noexcept;
+};
+
 /// The result of a search, best first.
 ///
 /// A candidate is an engine option with scheduler limits, aggregated or disaggregated.
@@ -53,6 +63,7 @@ struct search_result {
     std::size_t num_candidates = 0, num_out_of_memory = 0, num_too_slow = 0;
     std::size_t num_exceeding_devices = 0;  ///< candidates that need more devices than the best results
     std::size_t num_simulations = 0;
+    lowest_latency ttft{}, tpot{}, end_to_end{};
 };
 
 /// Searches for the fewest devices on which a fraction of requests meets the SLO.

@@ -55,6 +55,11 @@ struct request_slo {
     [[nodiscard]] bool meets_ttft(const request_record& r) const noexcept {
         return ttft == 0 || ttft_safety_factor * r.time_to_first_token() <= ttft;
     }
+    /// The end-to-end latency with the safety factors.
+    [[nodiscard]] double end_to_end_at_quantile(const request_record& r) const noexcept {
+        return ttft_safety_factor * r.time_to_first_token() +
+               tpot_safety_factor * (r.last_token_seconds - r.first_token_seconds);
+    }
     [[nodiscard]] bool is_met_by(const request_record& r) const noexcept;
 };
 

@@ -30,6 +30,12 @@ LLMCOST_INLINE bool evaluated_deployment::is_better_than(const evaluated_deploym
     return key(*this) < key(rhs);
 }
 
+LLMCOST_INLINE void lowest_latency::offer(double other_seconds, double safety_factor, std::size_t candidate) noexcept {
+    const double at_quantile = other_seconds * safety_factor;
+    if (seconds > 0 && seconds_at_quantile <= at_quantile) return;
+    *this = {other_seconds, at_quantile, candidate};
+}
+
 LLMCOST_INLINE deployment_search::deployment_search(const std::vector<simulated_request>& requests,
                                                     const simulation_config& config, const search_config& limits)
     : requests_(&requests), config_(config), limits_(limits), minimum_request_(requests.front()) {
@@ -143,7 +149,13 @@ LLMCOST_INLINE bool deployment_search::single_request_meets_slo(const candidate&
     config.pipeline_parallel_size = c.option->stages;
     simulated_engine engine = c.option->engine;
     engine.policy = c.policy;
-    return c.option->bounds.is_met_by(simulate(engine, {minimum_request_}, config).requests.front());
+    const request_record alone = simulate(engine, {minimum_request_}, config).requests.front();
+    const request_slo& slo = c.option->bounds;
+    result_.ttft.offer(alone.time_to_first_token(), slo.ttft_safety_factor, c.number);
+    result_.tpot.offer(alone.time_per_output_token(), slo.tpot_safety_factor, c.number);
+    const double end_to_end = alone.end_to_end_latency();
+    result_.end_to_end.offer(end_to_end, end_to_end > 0 ? slo.end_to_end_at_quantile(alone) / end_to_end : 1, c.number);
+    return slo.is_met_by(alone);
 }
 
 LLMCOST_INLINE simulation_result deployment_search::run(const engine_option& k, const evaluated_deployment& t,

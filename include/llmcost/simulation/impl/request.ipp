@@ -9,10 +9,8 @@
 namespace llmcost {
 
 LLMCOST_INLINE bool request_slo::is_met_by(const request_record& r) const noexcept {
-    const double first = ttft_safety_factor * r.time_to_first_token();
     return meets_ttft(r) && (tpot == 0 || tpot_safety_factor * r.time_per_output_token() <= tpot) &&
-           (end_to_end == 0 ||
-            first + tpot_safety_factor * (r.last_token_seconds - r.first_token_seconds) <= end_to_end);
+           (end_to_end == 0 || end_to_end_at_quantile(r) <= end_to_end);
 }
 
 }  // namespace llmcost

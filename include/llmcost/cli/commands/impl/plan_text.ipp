@@ -156,14 +156,36 @@ LLMCOST_INLINE std::int64_t deployed_engine::num_nodes() const noexcept {
     return out + '\n';
 }
 
+/// The lowest latency of a single request: what targets can be reached at all.
+[[nodiscard]] LLMCOST_INLINE std::string lowest_latency_lines(const std::vector<deployed_engine>& candidates,
+                                                              const search_result& found) {
+    std::string out;
+    for (const auto& [name, lowest] : {std::pair<std::string_view, const lowest_latency&>{"TTFT", found.ttft},
+                                       {"TPOT", found.tpot},
+                                       {"end-to-end latency", found.end_to_end}}) {
+        if (lowest.seconds <= 0) continue;
+        const deployed_engine& k = candidates[lowest.candidate_index];
+        const deployment& p = k.deployment_of_server();
+        out += "  " + left(name, 20) + right(duration(lowest.seconds), 10) + ", " +
+               duration(lowest.seconds_at_quantile) + " at the quantile: " + std::string(p.engine.name) + ' ' +
+               types_label(k) + " --tp " + std::to_string(p.execution.parallel.tensor_parallel_size) +
+               (k.pipeline_parallel_size > 1 ? " --pp " + std::to_string(k.pipeline_parallel_size) : "") + '\n';
+    }
+    return out.empty() ? out : "Lowest latency of a single request:\n" + out;
+}
+
 [[nodiscard]] LLMCOST_INLINE std::string plan_text(const std::vector<deployed_engine>& candidates,
                                                    const search_result& found, const std::string& title) {
     std::string out = title + "\n\n";
     const bool is_feasible = !found.feasible.empty();
     const std::vector<evaluated_deployment>& deployments = is_feasible ? found.feasible : found.infeasible;
-    if (!is_feasible) out += "No deployment meets the targets; the closest ones, with all devices:\n";
+    const std::string lowest = lowest_latency_lines(candidates, found);
+    if (lowest.empty()) return out + "No candidate has enough memory\n\n" + search_line(found);
     if (deployments.empty())
-        return out + "No candidate was simulated: out of memory, or too slow for a single request.\n";
+        return out + "No deployment meets the targets, not even for a single request\n\n" + lowest + '\n' +
+               search_line(found);
+    if (!is_feasible)
+        out += "No deployment meets the targets\n\n" + lowest + "\nThe closest deployments, with all devices:\n";
     return out + plan_table(candidates, deployments) + '\n' + launch_lines(candidates, deployments) + '\n' +
            search_line(found);
 }
@@ -234,7 +256,15 @@ LLMCOST_INLINE void write_deployment(json_writer& json, const deployed_engine& k
     json.member("simulated", static_cast<std::int64_t>(found.num_simulations));
     json.member("without_room", static_cast<std::int64_t>(found.num_out_of_memory));
     json.member("too_slow_alone", static_cast<std::int64_t>(found.num_too_slow));
-    json.member("need_more_devices", static_cast<std::int64_t>(found.num_exceeding_devices)).key("deployments").array();
+    json.member("need_more_devices", static_cast<std::int64_t>(found.num_exceeding_devices));
+    json.key("single_request").object();
+    for (const auto& [name, lowest] : {std::pair<std::string, const lowest_latency&>{"ttft", found.ttft},
+                                       {"tpot", found.tpot},
+                                       {"end_to_end", found.end_to_end}})
+        if (lowest.seconds > 0)
+            json.member(name + "_lowest_seconds", lowest.seconds)
+                .member(name + "_lowest_at_quantile_seconds", lowest.seconds_at_quantile);
+    json.end_object().key("deployments").array();
     for (const evaluated_deployment& t : found.feasible.empty() ? found.infeasible : found.feasible)
         write_deployment(json, candidates[t.candidate_index], t);
     return json.end_array().end_object().text() + '\n';
