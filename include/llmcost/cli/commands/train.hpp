@@ -58,10 +58,17 @@ inline constexpr option_spec step_seconds{.name = "--step-seconds",
                                           .type = value_type::text,
                                           .help = "measured step time; reports MFU and HFU for --device"};
 
+inline constexpr option_spec micro_batch = [] {
+    option_spec row = batch;
+    row.aliases[1] = "--micro-batch-size";
+    row.aliases[2] = "--micro-batch";
+    return row;
+}();
+
 }  // namespace option
 
 /// The options of a training step that accept lists.
-inline constexpr std::array training_lists{accepts_list(option::batch), accepts_list(option::sequence),
+inline constexpr std::array training_lists{accepts_list(option::micro_batch), accepts_list(option::sequence),
                                            accepts_list(option::encoder_sequence)};
 
 namespace detail {
