@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
 
 using namespace llmcost::testing;
 using nlohmann::json;
@@ -43,10 +44,51 @@ TEST_CASE("a checkpoint's own types are what its products read") {
         CHECK(
             printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9" + std::string(dtype_option))
                 .find(", 8 x B200 SXM (tp 8), weights fp8_block, KV cache bfloat16") != std::string::npos);
-    CHECK(
-        refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
-        "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
-        "supported: float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo; use --dtype bfloat16\n");
+    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
+          "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
+          "supported: float32, bfloat16, float16, int8, w4a16_mxfp4, int8_wo, int4_wo, fp8_wo, nvfp4_wo; use --dtype "
+          "bfloat16\n");
+}
+
+// OCP Microscaling Formats 1.0, section 5.2: a scale of 8 bits for 32 elements. TensorRT-LLM, `QuantAlgo.W8A16`: one
+// scale per output channel. Only linear layers are quantized, so differences of weight bytes count their parameters.
+TEST_CASE("quantization types have the names of engines and benchmark tables") {
+    const auto serve = [](const std::string& type) {
+        return json::parse(printed("serve --model Qwen/Qwen3-8B --device b200 --format json --dtype " + type));
+    };
+    const auto bytes = [&](const std::string& type) { return serve(type)["weight_bytes_per_device"].get<double>(); };
+    const double num_linear = bytes("bfloat16") - bytes("int8_wo");
+    CHECK(bytes("mxfp8") - bytes("int8_wo") == num_linear / 32);
+    CHECK(bytes("int8_wo") - bytes("w4a8_mxfp4_mxfp8") == num_linear * (1 - 0.5 - 1.0 / 32));
+    CHECK(bytes("int8_wo") - bytes("w4afp8") == num_linear * (1 - 0.5 - 2.0 / 128));
+    const std::pair<const char*, const char*> names[]{{"fp8_static", "fp8"},
+                                                      {"fp8_ootb", "fp8"},
+                                                      {"fp8_block_scales", "fp8_block"},
+                                                      {"sq", "int8"},
+                                                      {"w8a8", "int8"},
+                                                      {"awq", "int4_wo"},
+                                                      {"gptq", "int4_wo"},
+                                                      {"w4a16", "int4_wo"},
+                                                      {"w8a16", "int8_wo"},
+                                                      {"mxfp8", "mxfp8"},
+                                                      {"w4a8_mxfp4", "w4a8_mxfp4_mxfp8"},
+                                                      {"w4afp8", "w4afp8"},
+                                                      {"modelopt_fp4", "nvfp4"},
+                                                      {"mxfp4", "w4a16_mxfp4"}};
+    for (const auto& [alias, name] : names) CHECK(serve(alias)["dtype"] == name);
+    // types without a product on the device are unpacked, in tables as with --dtype
+    CHECK(has(llmcost_line("serve --model Qwen/Qwen3-8B --device a100 --dtype w4afp8").err, "(int4_wo)"));
+    const std::string row =
+        "model_path,system,backend,isl,osl,batch_size,gemm_quant_mode\n"
+        "meta-llama/Llama-3.1-70B,a100,vllm,100,100,1,";
+    const std::string line = "serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving";
+    const auto predicted = [&](const std::string& type) {
+        const outcome got = llmcost_line(line, {.in = row + type + '\n'});
+        CHECK(got.code == 0);
+        return got.out.substr(got.out.rfind(type) + type.size());
+    };
+    CHECK(predicted("nvfp4") == predicted("nvfp4_wo"));
+    CHECK(predicted("w4afp8") == predicted("int4_wo"));
 }
 
 // T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read

@@ -259,7 +259,7 @@ TEST_CASE("what cannot be priced is said") {
           "llmcost: --device: no device or file 'h2000'; nearest: h200, h100, b200 (see llmcost devices)\n");
     CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
           "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet; supported: float32, bfloat16, "
-          "float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo; use --dtype bfloat16\n");
+          "float16, int8, w4a16_mxfp4, int8_wo, int4_wo, fp8_wo, nvfp4_wo; use --dtype bfloat16\n");
     CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1")
               .starts_with("llmcost: --dtype: no type 'bf17'"));
     CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==

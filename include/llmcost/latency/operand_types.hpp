@@ -33,56 +33,88 @@ struct kernel_work {
 /// The element types of weights and activations of an operator, with the names of engines.
 struct operand_type {
     string_ref name;
-    string_ref aliases[2];
+    string_ref aliases[4];
     double weight_bytes;  ///< per element, including block scales
     double
         activation_bytes;  ///< per element of the input, which is quantized inside the operator if weights are narrower
     double device::*unit;
     bool has_per_tensor_scale = false;  ///< one scale for all activations, which may be static
     string_ref unpacked_type{};         ///< type for devices that do not multiply this one; empty: none
+    bool is_cache_type = true;          ///< false: only weights have this type
 };
 
-// Weights of nvfp4 have 4 bits, and an 8-bit scale per 16 elements. Those of w4a16_mxfp4 have 8 bits per 32 elements,
-// those of int4_wo 16 bits per 128 elements. Both are unpacked to bfloat16. fp8_wo and nvfp4_wo are weight-only types,
-// as Marlin unpacks them. Source: vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py,
-// marlin_utils_fp4.py.
+// Weights of nvfp4 have 4 bits, and an 8-bit scale per 16 elements. Those of mxfp4 and mxfp8 have an 8-bit scale per 32
+// elements, those of 4-bit integers a 16-bit scale per 128 elements. Source: OCP Microscaling Formats 1.0, section 5.2.
+//
+// `w4a16_mxfp4`, `int8_wo` and `int4_wo` are unpacked to bfloat16. fp8_wo and nvfp4_wo are weight-only types, as Marlin
+// unpacks them. Source: vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, marlin_utils_fp4.py.
+//
+// `w4a8_mxfp4_mxfp8` and `w4afp8` multiply 4-bit weights with 8-bit activations in the 8-bit unit. Names and aliases
+// are those of: aiconfigurator/sdk/common.py, `GEMMQuantMode` and `MoEQuantMode`; tensorrt_llm/quantization/mode.py,
+// `QuantAlgo`; vLLM and SGLang, `--quantization`.
 inline constexpr operand_type operand_types[]{
     {.name = "float32", .aliases = {"fp32", "float"}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::fp32},
-    {.name = "bfloat16", .aliases = {"bf16", ""}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "bfloat16", .aliases = {"bf16"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
     {.name = "float16", .aliases = {"fp16", "half"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::fp16},
     {.name = "fp8",
-     .aliases = {"", ""},
+     .aliases = {"fp8_static", "fp8_ootb", "w8a8_fp8", "float8_e4m3fn"},
      .weight_bytes = 1,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .has_per_tensor_scale = true,
      .unpacked_type = "fp8_wo"},
     {.name = "fp8_block",
-     .aliases = {"", ""},
+     .aliases = {"fp8_block_scales"},
      .weight_bytes = 1,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .unpacked_type = "fp8_wo"},
-    {.name = "int8", .aliases = {"", ""}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::int8},
+    {.name = "mxfp8",
+     .aliases = {},
+     .weight_bytes = 1.03125,
+     .activation_bytes = 2,
+     .unit = &device::fp8,
+     .unpacked_type = "fp8_wo",
+     .is_cache_type = false},
+    {.name = "int8",
+     .aliases = {"w8a8", "w8a8_int8", "smoothquant", "sq"},
+     .weight_bytes = 1,
+     .activation_bytes = 2,
+     .unit = &device::int8},
     {.name = "nvfp4",
-     .aliases = {"", ""},
+     .aliases = {"modelopt_fp4"},
      .weight_bytes = 0.5625,
      .activation_bytes = 2,
      .unit = &device::fp4,
      .unpacked_type = "nvfp4_wo"},
+    {.name = "w4a8_mxfp4_mxfp8",
+     .aliases = {"w4a8_mxfp4"},
+     .weight_bytes = 0.53125,
+     .activation_bytes = 2,
+     .unit = &device::fp8,
+     .unpacked_type = "w4a16_mxfp4",
+     .is_cache_type = false},
+    {.name = "w4afp8",
+     .aliases = {"w4a8_awq"},
+     .weight_bytes = 0.515625,
+     .activation_bytes = 2,
+     .unit = &device::fp8,
+     .unpacked_type = "int4_wo",
+     .is_cache_type = false},
     {.name = "w4a16_mxfp4",
-     .aliases = {"mxfp4", ""},
+     .aliases = {"mxfp4"},
      .weight_bytes = 0.53125,
      .activation_bytes = 2,
      .unit = &device::bf16},
+    {.name = "int8_wo", .aliases = {"w8a16"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
     {.name = "int4_wo",
-     .aliases = {"int4", ""},
+     .aliases = {"int4", "w4a16", "awq", "gptq"},
      .weight_bytes = 0.515625,
      .activation_bytes = 2,
      .unit = &device::bf16},
-    {.name = "fp8_wo", .aliases = {"w8a16_fp8", ""}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "fp8_wo", .aliases = {"w8a16_fp8"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
     {.name = "nvfp4_wo",
-     .aliases = {"w4a16_nvfp4", ""},
+     .aliases = {"w4a16_nvfp4"},
      .weight_bytes = 0.5625,
      .activation_bytes = 2,
      .unit = &device::bf16},
@@ -92,7 +124,7 @@ inline constexpr operand_type operand_types[]{
 ///
 /// Source: torch/backends/cudnn/__init__.py, `allow_tf32`, which is initially True (aten/src/ATen/Context.h).
 inline constexpr operand_type tf32_operands{
-    .name = "tf32", .aliases = {"", ""}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::tf32};
+    .name = "tf32", .aliases = {}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::tf32};
 
 /// How a prefill kernel treats the decodes of its step.
 enum class mixed_decode_kind : std::uint8_t {
@@ -104,8 +136,11 @@ enum class mixed_decode_kind : std::uint8_t {
 /// The operand type with a name or alias; nullptr if there is none.
 [[nodiscard]] constexpr const operand_type* find_operand_type(string_ref name) noexcept {
     if (name.empty()) return nullptr;
-    for (const operand_type& row : operand_types)
-        if (row.name == name || row.aliases[0] == name || row.aliases[1] == name) return &row;
+    for (const operand_type& row : operand_types) {
+        if (row.name == name) return &row;
+        for (const string_ref alias : row.aliases)
+            if (alias == name) return &row;
+    }
     return nullptr;
 }
 

@@ -112,8 +112,9 @@ private:
     /// The calibration of an engine on a system; none if there is none, or if it is of others, with a note.
     const std::optional<engine_calibration>& calibration_of(const std::string& system, const engine& engine,
                                                             kernel_library& kernels);
-    /// The element types of the current row. Throws: `usage`.
-    checkpoint_types types_of_row(const known_model& m, const device& target_device, kernel_library& kernels) const;
+    /// The element types in which the engine runs the current row (`executed_type_of`). Throws: `usage`.
+    checkpoint_types types_of_row(const known_model& m, const engine& engine, const device& target_device,
+                                  kernel_library& kernels) const;
     /// The parallelism of the current row. Throws: `usage` if the model does not support it.
     parallel_config parallel_of_row(const model& subject) const;
     /// The load of the current row. Throws: `usage`.

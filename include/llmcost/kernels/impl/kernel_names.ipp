@@ -49,7 +49,7 @@ LLMCOST_INLINE std::set<string_ref> variants_of(const operator_type& family) {
     std::set<string_ref> variants;
     for (std::size_t i = 0; family.variants.get != nullptr && !family.variants.get(i).empty(); ++i) {
         const operand_type* const type = find_operand_type(family.variants.get(i));
-        if (type == nullptr || !is_weight_only(*type)) variants.insert(family.variants.get(i));
+        if (type == nullptr || (type->is_cache_type && !is_weight_only(*type))) variants.insert(family.variants.get(i));
     }
     return variants;
 }

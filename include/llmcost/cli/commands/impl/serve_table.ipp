@@ -223,12 +223,15 @@ LLMCOST_INLINE serve_table::system_engine& serve_table::engine_of(const std::str
     return engines_.emplace(std::tuple{system, name, calibrated_model}, std::move(target)).first->second;
 }
 
-LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, const device& target_device,
-                                                          kernel_library& kernels) const {
+LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, const engine& engine,
+                                                          const device& target_device, kernel_library& kernels) const {
     const bool experts_alone = m.stored.products != m.stored.experts;  // only experts are quantized
-    const checkpoint_types types{operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"),
-                                         m.stored.products, target_device),
-                                 operand("moe_quant_mode", field("moe_quant_mode"), m.stored.experts, target_device)};
+    const checkpoint_types types{
+        executed_type_of(operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"),
+                                 m.stored.products, target_device),
+                         engine, target_device),
+        executed_type_of(operand("moe_quant_mode", field("moe_quant_mode"), m.stored.experts, target_device), engine,
+                         target_device)};
     kernels.set_type_sources(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
     return types;
 }
@@ -276,7 +279,7 @@ LLMCOST_INLINE benchmark_run serve_table::read_row() {
     run.subject = &m.subject;
     require_supported_device("backend", *run.target_engine, *run.target_device);
     require_known_memory(*run.target_device);
-    const checkpoint_types types = types_of_row(m, *run.target_device, kernels);
+    const checkpoint_types types = types_of_row(m, *run.target_engine, *run.target_device, kernels);
     const parallel_config s = parallel_of_row(m.subject);
     const execution execution = execution_of(*run.target_engine, *run.target_device, types, s);
     require_network("--network", s, execution.devices_per_node, *run.target_device);
