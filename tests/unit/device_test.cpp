@@ -59,6 +59,16 @@ static_assert(find_device("A6000")->memory_bandwidth == 768);
 static_assert(find_device("NVIDIA B300 SXM6 AC") == find_device("b300_sxm"));
 static_assert(find_device("NVIDIA RTX PRO 6000 Blackwell Server Edition") == find_device("rtx_pro_6000"));
 static_assert(find_device("AMD Instinct MI300X") == find_device("mi300x"));
+// systems of ai-dynamo/aiconfigurator
+static_assert(find_device("gb200_sxm") == find_device("gb200") && find_device("gb300_sxm") == find_device("gb300"));
+static_assert(find_device("h20_sxm") == find_device("h20"));
+static_assert(find_device("rtx_pro_6000_server") == find_device("rtx_pro_6000_blackwell_server"));
+static_assert(find_device("rtxpro6000_blackwell_server") == find_device("rtx_pro_6000_blackwell_server"));
+// a package has two devices of 64 GB (ROCm documentation, gpu-arch-specs)
+static_assert(find_device("AMD Instinct MI250X") == find_device("mi250x"));
+static_assert(2 * find_device("mi250x_gcd")->memory_gigabytes == find_device("mi250x")->memory_gigabytes);
+static_assert(2 * find_device("mi250x_gcd")->bf16 == find_device("mi250x")->bf16);
+static_assert(find_device("mi250x_gcd")->num_compute_units == 110);
 static_assert(find_device("DGX Spark") == find_device("NVIDIA GB10"));
 static_assert(find_device("Strix Halo")->memory_bandwidth == 256);
 static_assert(find_device("M3 Max") == find_device("apple_m3_max"));
