@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/commands/run_layout.hpp>
 #include <llmcost/cli/commands/serve_table.hpp>
 #include <llmcost/kernels/evidence.hpp>
 #include <llmcost/llmcost.hpp>
@@ -44,23 +44,7 @@ struct run {
     std::vector<simulated_request> requests{};
 };
 
-/// The number after a mark in a run's id; 0 where there is none.
-inline std::int64_t parse_suffix_number(const std::string& id, const std::string& mark) {
-    std::int64_t n = 0;
-    if (const std::size_t position = id.find(mark); position != std::string::npos)
-        std::from_chars(id.data() + position + mark.size(), id.data() + id.size(), n);
-    return n;
-}
-/// Whether an id is of InferenceX: it begins with a day, or with `dsr1`.
-inline bool is_of_inferencex(const std::string& id) { return id.starts_with("20") || id.starts_with("dsr1"); }
-
-/// The rows as their ids mean them; counts those whose ids contradict their columns.
-///
-/// In InferenceX's runs on n devices with complete experts on each (`…_tp8_ep8_…`), the devices are multiplied by the
-/// groups of experts: 64 for eight, each expert in eight parts. One such run is in the table twice, once with its
-/// original columns (2026_03_25_gpt_oss_120b_b200_sxm_…_c256_tp2_0_ep2_0_1009 and 2026_04_06_…_c256_tp2_ep2_1741:
-/// times equal to the last digit). Where an id has as many times the requests of its row as devices (`…_c192_tp4_…` of
-/// 48), each device attends to requests of its own.
+/// The rows as their ids mean them (`layout_of_run`); counts those whose ids contradict their columns.
 inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
     std::map<std::string, std::size_t> columns;
     std::string out, line;
@@ -82,19 +66,17 @@ inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
                 fields.at(columns.at(column)) = std::to_string(n);
             };
             const std::string id = columns.contains("id") ? fields.at(columns.at("id")) : std::string{};
-            const std::int64_t tp = number("tp_size"), dp = number("attention_dp_size"), ep = number("moe_ep_size"),
-                               requests = number("batch_size") * dp, devices = parse_suffix_number(id, "_tp");
-            if (is_of_inferencex(id) && ep > 1 && number("moe_tp_size") == ep && tp * dp == ep * ep) {
-                set_field("moe_tp_size", 1);
-                ++corrected;
-                if (dp > 1) {
-                    set_field("attention_dp_size", ep);
-                    set_field("batch_size", requests / ep);
-                } else
-                    set_field("tp_size", ep);
-            } else if (dp == 1 && devices > 1 && devices == tp && parse_suffix_number(id, "_c") == requests * devices) {
-                set_field("attention_dp_size", devices);
-                set_field("tp_size", 1);
+            const cli::run_layout stated{.tensor_parallel_size = number("tp_size"),
+                                         .data_parallel_size = number("attention_dp_size"),
+                                         .expert_tensor_parallel_size = number("moe_tp_size"),
+                                         .expert_parallel_size = number("moe_ep_size"),
+                                         .requests_per_rank = number("batch_size")};
+            if (const cli::run_layout layout = cli::layout_of_run(id, stated); !(layout == stated)) {
+                set_field("tp_size", layout.tensor_parallel_size);
+                set_field("attention_dp_size", layout.data_parallel_size);
+                set_field("batch_size", layout.requests_per_rank);
+                if (layout.expert_tensor_parallel_size != stated.expert_tensor_parallel_size)
+                    set_field("moe_tp_size", layout.expert_tensor_parallel_size);
                 ++corrected;
             }
         }
@@ -106,7 +88,7 @@ inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
 
 /// InferenceX draws lengths evenly between four fifths of the given length and all of it (its client's
 /// `--random-range-ratio 0.8`); runs of others have the exact lengths.
-inline bool draws_lengths(const cli::serve_table& table) { return is_of_inferencex(table.field("id")); }
+inline bool draws_lengths(const cli::serve_table& table) { return cli::is_inferencex_run(table.field("id")); }
 /// InferenceX serves Llama on TensorRT-LLM, 1024 tokens in and out on fewer than eight devices, with
 /// `batch_wait_timeout_iters: 20` (benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp8_b200_trt_slurm.sh).
 inline bool has_batch_wait_timeout(const cli::serve_table& table, const cli::benchmark_run& r) {

@@ -218,6 +218,33 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
                "network"));
 }
 
+// ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv: the run of 256 requests on two devices is there with
+// the columns of both rows, and with equal times. 1,024 requests on eight devices are 128 for each.
+TEST_CASE("a run whose id contradicts its columns has the devices of its id") {
+    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
+    const std::string head =
+        "id,model_path,system,backend,isl,osl,batch_size,tp_size,attention_dp_size,moe_tp_size,moe_ep_size\n";
+    const auto predicted = [&](const std::string& id, const std::string& columns) {
+        const outcome got =
+            llmcost_line(line, {.in = head + id + ",openai/gpt-oss-120b,b200_sxm,trtllm,1024,1024," + columns + '\n'});
+        CHECK(got.code == 0);
+        return std::pair{got.out.substr(got.out.rfind(columns) + columns.size()), has(got.err, "warning: id: ")};
+    };
+    const auto of_columns = predicted("2026_03_25_gpt_oss_120b_b200_sxm_trtllm_c256_tp2_0_ep2_0_1009", "128,1,2,1,2");
+    const auto of_id = predicted("2026_04_06_gpt_oss_120b_b200_sxm_trtllm_c256_tp2_ep2_1741", "64,1,4,2,2");
+    CHECK(!of_columns.second);
+    CHECK(of_id.second);
+    CHECK(of_id.first == of_columns.first);
+    CHECK(predicted("2026_04_06_x_c64_tp8_ep8_1", "64,64,1,8,8").first == predicted("x_c64", "64,8,1,1,8").first);
+    CHECK(predicted("2026_04_06_x_c64_tp8_ep4_1", "64,32,1,8,4").first == predicted("x_c64", "64,8,1,2,4").first);
+    CHECK(predicted("dsr1_b200_trtllm_fp4_c1024_cfg192", "16,1,64,8,8").first ==
+          predicted("x_c1024", "128,1,8,1,8").first);
+    CHECK(predicted("x_c192_tp4_1", "48,4,1,4,1").first == predicted("x_c192", "48,1,4,4,1").first);
+    CHECK(!predicted("x_c64_tp4_ep4_1", "64,4,1,1,4").second);
+    // two devices for each expert: columns and id agree
+    CHECK(!predicted("2026_04_06_x_c64_tp4_ep2_1", "64,4,1,2,2").second);
+}
+
 TEST_CASE("a device without a size of memory is told from one that is too small") {
     const std::string expected_error =
         ": the datasheet has no memory size, which is required for the number of requests\n";

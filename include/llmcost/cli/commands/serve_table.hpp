@@ -20,6 +20,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/cli/args/csv_input.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/run_layout.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/config/model_registry.hpp>
 #include <llmcost/devices/device.hpp>
@@ -115,10 +116,12 @@ private:
     /// The element types in which the engine runs the current row (`executed_type_of`). Throws: `usage`.
     checkpoint_types types_of_row(const known_model& m, const engine& engine, const device& target_device,
                                   kernel_library& kernels) const;
+    /// The layout of the current row, of its id if the columns contradict it. Throws: `usage`.
+    run_layout layout_of_row();
     /// The parallelism of the current row. Throws: `usage` if the model does not support it.
-    parallel_config parallel_of_row(const model& subject) const;
+    parallel_config parallel_of_row(const model& subject, const run_layout& layout) const;
     /// The load of the current row. Throws: `usage`.
-    serving_load load_of_row() const;
+    serving_load load_of_row(const run_layout& layout) const;
     /// The benchmark run of the current row. Servers are cached. Throws: `usage`.
     benchmark_run read_row();
 
@@ -134,6 +137,7 @@ private:
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> column_positions_;
     std::map<std::string, known_model> models_;
+    std::size_t num_layouts_of_ids_ = 0;   ///< rows whose id contradicts their columns
     std::set<std::string> warned_models_;  ///< models with a printed context-length warning
     std::map<std::tuple<std::string, std::string, std::string>, system_engine>
         engines_;  ///< by system, engine, and calibrated model or empty

@@ -28,6 +28,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/commands/run_layout.hpp>
 #include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/config/model_registry.hpp>
@@ -76,6 +77,9 @@ LLMCOST_INLINE command_output serve_table::write_predictions(std::istream& in, s
     command_output all = answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes, [&](std::string& out) {
         of_row([&] { write_row_predictions(out, read_row(), notes); });
     });
+    if (num_layouts_of_ids_ > 0)
+        notes << "llmcost: warning: id: contradicts tp_size, attention_dp_size and moe_tp_size in "
+              << num_layouts_of_ids_ << " rows; using the sizes of the id (docs/cli.md)\n";
     for (const std::string& note : calibration_notes_) notes << "llmcost: warning: " << note << '\n';
     for (const auto& [key, target] : engines_) {
         const std::unique_ptr<kernel_library>& kernels = target.kernels;
@@ -115,7 +119,8 @@ LLMCOST_INLINE benchmark_run serve_table::current() {
 }
 
 LLMCOST_INLINE bool serve_table::is_read(std::string_view name) {
-    constexpr std::string_view names[]{"model_path",
+    constexpr std::string_view names[]{"id",
+                                       "model_path",
                                        "system",
                                        "isl",
                                        "osl",
@@ -236,13 +241,24 @@ LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, 
     return types;
 }
 
-LLMCOST_INLINE parallel_config serve_table::parallel_of_row(const model& subject) const {
+LLMCOST_INLINE run_layout serve_table::layout_of_row() {
+    const run_layout columns{.tensor_parallel_size = number("tp_size", 1),
+                             .data_parallel_size = number("attention_dp_size", 1),
+                             .expert_tensor_parallel_size = number("moe_tp_size", 1),
+                             .expert_parallel_size = number("moe_ep_size", 1),
+                             .requests_per_rank = number("batch_size", 1)};
+    const run_layout layout = layout_of_run(field("id"), columns);
+    if (!(layout == columns)) ++num_layouts_of_ids_;
+    return layout;
+}
+
+LLMCOST_INLINE parallel_config serve_table::parallel_of_row(const model& subject, const run_layout& layout) const {
     const bool has_experts = subject.config.moe.num_experts > 1;
     parallel_config s;
-    s.tensor_parallel_size = number("tp_size", 1);
-    s.data_parallel_size = number("attention_dp_size", 1);
-    s.expert_parallel_size = number("moe_ep_size", 1);
-    s.expert_tensor_parallel_size = number("moe_tp_size", 1);
+    s.tensor_parallel_size = layout.tensor_parallel_size;
+    s.data_parallel_size = layout.data_parallel_size;
+    s.expert_parallel_size = layout.expert_parallel_size;
+    s.expert_tensor_parallel_size = layout.expert_tensor_parallel_size;
     if (!has_experts) s.expert_parallel_size = s.expert_tensor_parallel_size = 1;
     const std::int64_t expert_devices = s.expert_parallel_size * s.expert_tensor_parallel_size;
     if (field("attention_dp_size").empty() && expert_devices % s.tensor_parallel_size == 0 && has_experts)
@@ -253,13 +269,12 @@ LLMCOST_INLINE parallel_config serve_table::parallel_of_row(const model& subject
     return s;
 }
 
-LLMCOST_INLINE serving_load serve_table::load_of_row() const {
+LLMCOST_INLINE serving_load serve_table::load_of_row(const run_layout& layout) const {
     serving_load load;
     load.input_tokens = number("isl", 1);
     load.output_tokens = number("osl", 1);
     // batch_size is per data-parallel rank if attention_dp_size is set
-    load.concurrency =
-        static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
+    load.concurrency = static_cast<double>(layout.requests_per_rank) * static_cast<double>(layout.data_parallel_size);
     load.pipeline_parallel_size = number("pp_size", 1);
     load.batch_wait_steps = number("batch_wait_timeout_iters", 0);
     return load;
@@ -280,12 +295,13 @@ LLMCOST_INLINE benchmark_run serve_table::read_row() {
     require_supported_device("backend", *run.target_engine, *run.target_device);
     require_known_memory(*run.target_device);
     const checkpoint_types types = types_of_row(m, *run.target_engine, *run.target_device, kernels);
-    const parallel_config s = parallel_of_row(m.subject);
+    const run_layout layout = layout_of_row();
+    const parallel_config s = parallel_of_row(m.subject, layout);
     const execution execution = execution_of(*run.target_engine, *run.target_device, types, s);
     require_network("--network", s, execution.devices_per_node, *run.target_device);
     run.model = field("model_path");
     run.devices = s.world_size();
-    run.load = load_of_row();
+    run.load = load_of_row(layout);
     require_stages("pp_size", m.subject, run.load.pipeline_parallel_size);
     auto& cached_server =
         servers_[{run.model, system, std::string(run.target_engine->name), types.products, types.experts,
