@@ -289,6 +289,38 @@ TEST_CASE("a model that fills its devices has a cache if the engine takes a shar
     CHECK(has(printed(line), "in 0.9 of what is left by weights,\n"));
 }
 
+// ai-dynamo/aiconfigurator @095f58a5, systems/silicon_sample.csv, dsr1_b200_sglang_fp8_agg_8192x1024_c8_cfg271:
+// 15.26 ms. Its recipe has --mem-fraction-static 0.95 (SemiAnalysisAI/InferenceX, benchmarks/dsr1_fp8_b200.sh).
+TEST_CASE("a run that does not fit by default had a larger memory fraction") {
+    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
+    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
+    const std::string row = "deepseek-ai/DeepSeek-V3,b200_sxm,sglang,8192,1024,8,4";
+    const auto predicted_tpot = [&](const std::string& text) {
+        const std::string fields = text.substr(text.rfind(row) + row.size() + 1);
+        return std::stod(fields.substr(fields.find(',') + 1));
+    };
+    const outcome got = llmcost_line(line, {.in = head + row + '\n'});
+    CHECK(got.code == 0);
+    CHECK(predicted_tpot(got.out) == doctest::Approx(15.26).epsilon(0.15));
+    CHECK(has(got.err, "llmcost: warning: 1 rows do not fit with the default fraction of the memory; using 0.95"));
+    const std::string command =
+        "serve --model deepseek-ai/DeepSeek-V3 --device b200 --tp 4 --engine sglang --calibration none --input 8192"
+        " --concurrency 8";
+    CHECK(refused(command, {}, 8).ends_with("or use a smaller --dtype or --memory-share 0.95\n"));
+    const outcome uncalibrated =
+        llmcost_line("serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving", {.in = head + row + '\n'});
+    CHECK(1e3 * json_of(command + " --memory-share 0.95")["tpot_seconds"].get<double>() ==
+          doctest::Approx(predicted_tpot(uncalibrated.out)).epsilon(1e-4));
+    // later rows of the same deployment have the default again, whose KV cache is too small for 64 requests
+    const std::string long_row = "meta-llama/Llama-3.1-70B,h100,vllm,25000,1000,1,2\n",
+                      short_row = "meta-llama/Llama-3.1-70B,h100,vllm,10000,1000,64,2\n";
+    const outcome both = llmcost_line(line, {.in = head + long_row + short_row}),
+                  alone = llmcost_line(line, {.in = head + short_row});
+    CHECK(has(both.err, "1 rows do not fit with the default"));
+    CHECK(both.out.substr(both.out.rfind("meta-llama")) == alone.out.substr(alone.out.rfind("meta-llama")));
+    CHECK(!has(alone.err, "default fraction"));
+}
+
 TEST_CASE("a server that cannot be is refused") {
     for (const char* model : {"google-bert/bert-base-uncased", "google-t5/t5-small", "google/vit-base-patch16-224"})
         CHECK(refused("serve --device h100 --model " + std::string(model))

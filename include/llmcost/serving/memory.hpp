@@ -33,6 +33,10 @@ namespace llmcost {
 /// The memory management of an engine on a device; without an engine, that of `none`.
 [[nodiscard]] engine_memory_profile memory_profile_of(const engine& serving_engine, const device& target_device);
 
+/// A memory management with another fraction of the device memory: `--gpu-memory-utilization` of vLLM,
+/// `--mem-fraction-static` of SGLang, `free_gpu_memory_fraction` of TensorRT-LLM.
+[[nodiscard]] engine_memory_profile with_memory_share(engine_memory_profile profile, double share);
+
 /// The memory of the ranks of a model with the weights of an execution and `pipeline` stages.
 ///
 /// An adapter has 16 bits. Its activations are not included.

@@ -50,8 +50,15 @@ struct benchmark_run {
     std::string model;
 };
 
+/// The largest fraction of device memory that a published recipe sets for weights that leave too little by default.
+///
+/// Source: SemiAnalysisAI/InferenceX, benchmarks/dsr1_fp8_b200.sh: DeepSeek-R1 in fp8 on four B200, SGLang with
+/// `--mem-fraction-static 0.95`.
+inline constexpr double largest_memory_share = 0.95;
+
 /// The error message if weights and the KV cache of one request exceed the device memory; empty if they fit.
 ///
+/// Suggests `--memory-share` if they fit with `largest_memory_share`.
 /// Throws: `usage` if input and output tokens exceed the range of a 32-bit integer.
 std::string out_of_memory_message(server& server, const serving_load& load, const device& target_device);
 
@@ -81,6 +88,8 @@ public:
 private:
     /// Whether the table reads a column of this name.
     static bool is_read(std::string_view name);
+    /// A row is a run that happened. If it does not fit with the default fraction of the device memory, but with
+    /// `largest_memory_share`, its engine is assumed to have had this option.
     void write_row_predictions(std::string& out, const benchmark_run& run, std::ostream& notes);
     /// The result of `make()`. Reports a position limit with the names of the columns.
     /// Throws: `usage`, and the errors of `make`.
@@ -137,6 +146,7 @@ private:
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> column_positions_;
     std::map<std::string, known_model> models_;
+    std::size_t num_larger_shares_ = 0;    ///< rows that only fit with `largest_memory_share`
     std::size_t num_layouts_of_ids_ = 0;   ///< rows whose id contradicts their columns
     std::set<std::string> warned_models_;  ///< models with a printed context-length warning
     std::map<std::tuple<std::string, std::string, std::string>, system_engine>

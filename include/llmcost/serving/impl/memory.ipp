@@ -104,6 +104,11 @@ LLMCOST_INLINE engine_memory_profile memory_profile_of(const engine& serving_eng
                                  static_cast<std::int64_t>(target_device.num_compute_units));
 }
 
+LLMCOST_INLINE engine_memory_profile with_memory_share(engine_memory_profile profile, double share) {
+    (profile.has_token_pools ? profile.sglang.mem_fraction_static : profile.gpu_memory_utilization) = share;
+    return profile;
+}
+
 LLMCOST_INLINE rank_memory ranks_of_execution(const model& full_model, const execution& execution_config,
                                               const engine_memory_profile& profile, std::int64_t pipeline) {
     engine_memory_profile engine = profile;

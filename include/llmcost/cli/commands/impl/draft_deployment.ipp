@@ -63,10 +63,7 @@ LLMCOST_INLINE deployed_draft deploy_draft_server(const arguments& args, const p
 
 LLMCOST_INLINE void set_memory_share(server& target, const arguments& args) {
     if (!args.has(option::memory_share)) return;
-    engine_memory_profile profile = target.memory_profile();
-    double& share = profile.has_token_pools ? profile.sglang.mem_fraction_static : profile.gpu_memory_utilization;
-    share = args.real(option::memory_share, share, 0.01, 1);
-    target.set_memory_profile(profile);
+    target.set_memory_profile(with_memory_share(target.memory_profile(), args.real(option::memory_share, 1, 0.01, 1)));
 }
 
 }  // namespace llmcost::cli::detail

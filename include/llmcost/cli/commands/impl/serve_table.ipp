@@ -21,6 +21,7 @@
 
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
@@ -43,11 +44,14 @@
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/layers/model_config.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/parallel_config.hpp>
+#include <llmcost/memory/rank_memory.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/engine_calibration.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/text/csv_fields.hpp>
@@ -56,19 +60,41 @@
 
 namespace llmcost::cli {
 
+namespace detail {
+
+/// Whether the KV cache of one request fits with a memory management instead of the server's.
+[[nodiscard]] LLMCOST_INLINE bool fits_one_request(server& server, const serving_load& load,
+                                                   const engine_memory_profile& profile) {
+    const maybe<kv_cache_capacity> capacity =
+        server.kv_cache(load.input_tokens + load.output_tokens, load.pipeline_parallel_size, profile);
+    return !capacity || capacity->max_concurrency >= 1;
+}
+
+/// Restores the memory management of a server at the end of a row, also after an exception.
+struct profile_of_row {
+    server& target;
+    engine_memory_profile profile;
+
+    ~profile_of_row() { target.set_memory_profile(profile); }
+};
+
+}  // namespace detail
+
 LLMCOST_INLINE std::string out_of_memory_message(server& server, const serving_load& load,
                                                  const device& target_device) {
     if (load.input_tokens > max_input - load.output_tokens)
         throw_usage("serve", "input and output tokens exceed 2147483647 in total");
-    if (server.max_sequences_per_rank(load.input_tokens + load.output_tokens, load.pipeline_parallel_size) > 0)
-        return {};
+    if (detail::fits_one_request(server, load, server.memory_profile())) return {};
     const double weights = server.weight_bytes_per_device() / 1e9 / static_cast<double>(load.pipeline_parallel_size);
     const double cache = server.kv_cache_bytes(load.input_tokens + load.output_tokens) / 1e9 /
                          static_cast<double>(load.pipeline_parallel_size);
+    const bool fits_larger_share =
+        detail::fits_one_request(server, load, with_memory_share(server.memory_profile(), largest_memory_share));
     return "out of memory: " +
            formatted("weights %.1f GB and KV cache of one request %.3g GB per device, capacity %.0f GB", weights, cache,
                      target_device.memory_bytes() / 1e9) +
-           "; increase --tp or --pp, or use a smaller --dtype";
+           "; increase --tp or --pp, or use a smaller --dtype" +
+           (fits_larger_share ? formatted(" or --memory-share %g", largest_memory_share) : std::string{});
 }
 
 LLMCOST_INLINE command_output serve_table::write_predictions(std::istream& in, std::ostream& notes) {
@@ -77,6 +103,10 @@ LLMCOST_INLINE command_output serve_table::write_predictions(std::istream& in, s
     command_output all = answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes, [&](std::string& out) {
         of_row([&] { write_row_predictions(out, read_row(), notes); });
     });
+    if (num_larger_shares_ > 0)
+        notes << "llmcost: warning: " << num_larger_shares_
+              << " rows do not fit with the default fraction of the memory; "
+              << formatted("using %g", largest_memory_share) << " (gpu_memory_utilization, mem_fraction_static)\n";
     if (num_layouts_of_ids_ > 0)
         notes << "llmcost: warning: id: contradicts tp_size, attention_dp_size and moe_tp_size in "
               << num_layouts_of_ids_ << " rows; using the sizes of the id (docs/cli.md)\n";
@@ -139,15 +169,23 @@ LLMCOST_INLINE bool serve_table::is_read(std::string_view name) {
 
 LLMCOST_INLINE void serve_table::write_row_predictions(std::string& out, const benchmark_run& run,
                                                        std::ostream& notes) {
-    if (const std::string problem = out_of_memory_message(*run.target_server, run.load, *run.target_device);
-        !problem.empty()) {
+    server& target = *run.target_server;
+    const engine_memory_profile default_profile = target.memory_profile();
+    const engine_memory_profile larger_share = with_memory_share(default_profile, largest_memory_share);
+    const std::string problem = out_of_memory_message(target, run.load, *run.target_device);
+    if (!problem.empty() && !detail::fits_one_request(target, run.load, larger_share)) {
         notes << "llmcost: warning: " << rows_.location() << ": " << printable(run.target_device->names[0]) << ": "
               << problem << '\n';
         out += ",,,";
         detail::append_csv(out, printable(run.target_device->names[0]) + ": " + problem);
         return;
     }
-    const serving_metrics f = (*run.target_server)(run.load);
+    const detail::profile_of_row default_of_later_rows{target, default_profile};
+    if (!problem.empty()) {
+        ++num_larger_shares_;
+        target.set_memory_profile(larger_share);
+    }
+    const serving_metrics f = target(run.load);
     const std::int64_t tokens = run.load.input_tokens + run.load.output_tokens;
     const model& subject = models_.at(run.model).subject;
     if (exceeds_context(subject, tokens) && warned_models_.insert(run.model).second)
