@@ -176,6 +176,17 @@ TEST_CASE("what a checkpoint is stored in is read, and another method is an erro
     CHECK(stored(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})").products ==
           find_operand_type("fp8_block"));
     CHECK(stored(R"({"quant_method": "gptq", "bits": 8})").products == find_operand_type("int8"));
+    CHECK(stored(R"({"quant_method": "fbgemm_fp8"})").products == find_operand_type("fp8"));
+    CHECK(stored(R"({"quant_method": "modelopt_mxfp8"})").products == find_operand_type("mxfp8"));
+    CHECK(stored(R"({"quant_method": "modelopt_fp4", "quant_algo": "NVFP4"})").products == find_operand_type("nvfp4"));
+    // vLLM, compressed_tensors.py, `_is_wNa16_group_channel`: weights without quantized inputs are weight-only
+    const auto integers = [&](const std::string& inputs) {
+        return stored(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {"input_activations": )" +
+                      inputs + R"(, "weights": {"num_bits": 8, "type": "int"}}}})")
+            .products;
+    };
+    CHECK(integers("null") == find_operand_type("int8_wo"));
+    CHECK(integers(R"({"num_bits": 8, "type": "int"})") == find_operand_type("int8"));
     CHECK(stored(R"({"quant_method": "mxfp4"})").products == find_operand_type("bfloat16"));
     CHECK(stored(R"({"quant_method": "mxfp4"})").experts == find_operand_type("w4a16_mxfp4"));
     CHECK(

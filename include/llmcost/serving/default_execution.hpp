@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <llmcost/base/config_view.hpp>
 #include <llmcost/base/quantization_block.hpp>
 #include <llmcost/devices/device.hpp>
@@ -85,7 +87,7 @@ namespace detail {
 
 /// The weight types of a checkpoint, by its quantization and its `dtype` `type`.
 ///
-/// Supports the formats of fp8, modelopt, compressed-tensors, mxfp4, awq and gptq.
+/// Supports the formats of fp8, fbgemm_fp8, modelopt, compressed-tensors, mxfp4, mlx, awq and gptq.
 /// Throws: `config_error` for another method.
 [[nodiscard]] constexpr checkpoint_types checkpoint_types_of(config_view root, dtype type) {
     const operand_type* const plain = type == dtype::float32 || type == dtype::unspecified ? nullptr
@@ -106,7 +108,9 @@ namespace detail {
         if (experts && *experts == "fp4") types.experts = find_operand_type("w4a16_mxfp4");
         return types;
     }
-    if (method == "modelopt") {
+    if (method == "fbgemm_fp8") return make_uniform("fp8");
+    if (method == "modelopt_mxfp8") return make_uniform("mxfp8");
+    if (method == "modelopt" || method == "modelopt_fp4") {
         const config_view settings = modelopt_settings(*quantized);
         const string_ref algorithm = settings.string("quant_algo", "");
         if (algorithm == "NVFP4") return make_uniform("nvfp4");
@@ -116,7 +120,8 @@ namespace detail {
                           "unsupported algorithm; expected FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4 or "
                           "W4A16_NVFP4");
     }
-    if (method == "mlx" && quantized->non_negative("bits", 4) == 4) return make_uniform("int4_wo");
+    if (const std::int64_t bits = quantized->non_negative("bits", 4); method == "mlx" && (bits == 4 || bits == 8))
+        return make_uniform(bits == 4 ? "int4_wo" : "int8_wo");
     if (method == "awq" || method == "gptq")
         return make_uniform(quantized->non_negative("bits", 4) == 8 ? "int8" : "int4_wo");
     if (method == "compressed-tensors")
@@ -127,7 +132,9 @@ namespace detail {
                     const bool powers = quantized->string("format", "").starts_with("mxfp4");
                     if (weights->non_negative("num_bits", 8) == 4)
                         return make_uniform(!floats ? "int4_wo" : powers ? "w4a16_mxfp4" : "nvfp4");
-                    return make_uniform(floats ? "fp8" : "int8");
+                    const auto inputs = group.as_object().find("input_activations");
+                    const bool is_weight_only = !inputs || !inputs->is_object();  // W8A16
+                    return make_uniform(floats ? "fp8" : is_weight_only ? "int8_wo" : "int8");
                 }
     throw_unsupported(
         *quantized, "quant_method",
