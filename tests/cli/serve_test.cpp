@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -319,6 +321,28 @@ TEST_CASE("a run that does not fit by default had a larger memory fraction") {
     CHECK(has(both.err, "1 rows do not fit with the default"));
     CHECK(both.out.substr(both.out.rfind("meta-llama")) == alone.out.substr(alone.out.rfind("meta-llama")));
     CHECK(!has(alone.err, "default fraction"));
+}
+
+TEST_CASE("a table needs no files of bundled models, and no types of the checkpoint if rows have them") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "llmcost_serve_table";
+    std::filesystem::create_directories(folder);
+    const std::string head = "model_path,system,isl,osl,batch_size,gemm_quant_mode\n",
+                      row = "qwen/qwen3-8b,h200,99,9,1,";
+    const std::string line = "serve --calibration none --configs ", in_folder = line + folder.string();
+    const outcome bundled = llmcost_line(in_folder, {.in = head + row + "fp8\n"});
+    CHECK(bundled.code == 0);
+    CHECK(has(bundled.out, row + "fp8,"));
+    CHECK(has(refused_row(in_folder, {.in = head + "x/y,h200,99,9,1,\n"}), "x__y.json: cannot be opened"));
+
+    // vllm/model_executor/layers/quantization/quark: a method without a reader
+    std::ofstream(folder / "x__y.json")
+        << R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,)"
+           R"( "intermediate_size": 128, "vocab_size": 1000, "quantization_config": {"quant_method": "quark"}})";
+    CHECK(has(refused_row(in_folder, {.in = head + "x/y,h200,99,9,1,\n"}),
+              "unsupported method (expected fp8, modelopt, compressed-tensors with config_groups, mxfp4, awq or gptq): "
+              "\"quark\"; use gemm_quant_mode"));
+    CHECK(llmcost_line(in_folder, {.in = head + "x/y,h200,99,9,1,fp8\n"}).code == 0);
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a server that cannot be is refused") {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <llmcost/base/count.hpp>
+#include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/args/csv_input.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/run_layout.hpp>
@@ -65,10 +67,15 @@ std::string out_of_memory_message(server& server, const serving_load& load, cons
 /// Predictions of benchmark runs, row by row. The input is CSV; docs/cli.md lists the columns.
 class serve_table {
 public:
-    /// `folder` contains `org__name.json` for each model_path. `network` is the bandwidth between nodes in GB/s per
-    /// device; 0: unknown.
-    serve_table(std::string folder, std::string calibration, const model_registry& known, double network = 0)
-        : folder_(std::move(folder)), calibration_(std::move(calibration)), registry_(known), network_(network) {}
+    /// `folder` contains `org__name.json` for each model_path that is not `bundled`. `network` is the bandwidth between
+    /// nodes in GB/s per device; 0: unknown.
+    serve_table(std::string folder, std::string calibration, const model_registry& known, double network = 0,
+                std::span<const bundled_config> bundled = {})
+        : folder_(std::move(folder)),
+          calibration_(std::move(calibration)),
+          registry_(known),
+          bundled_(bundled),
+          network_(network) {}
 
     /// Evaluates kernels with these factors, and engines with their shipped constants, instead of a calibration.
     void set_time_factors(const kernel_time_factors& factors) { time_factors_ = factors; }
@@ -107,7 +114,9 @@ private:
         config_document file;
         model subject;
         checkpoint_types stored;
+        std::string unsupported_types;  ///< why the types of the checkpoint are unknown; empty: they are known
     };
+    /// The configuration of `folder`, otherwise the bundled one. Throws: `usage`, `config_error`.
     const known_model& model_of_row(const std::string& path);
     /// The operand type of a row. The type of the checkpoint replaces a missing type, and fp8 if it is fp8_block.
     /// It also replaces nvfp4 if it is w4a16_mxfp4 and the device does not support fp4.
@@ -141,6 +150,7 @@ private:
                                   std::array<std::int64_t, 4>>;
     std::string folder_, calibration_;
     model_registry registry_;
+    std::span<const bundled_config> bundled_;
     double network_ = 0;
     std::map<std::string, device> devices_;
     csv_input rows_;

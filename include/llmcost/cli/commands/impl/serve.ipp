@@ -227,7 +227,7 @@ namespace llmcost::cli {
     const double network =
         args.has(option::network) ? parse_network(option::network.name, args.text(option::network)) : 0;
     return serve_table(std::string(args.text(option::configs)), std::string(args.text(option::calibration)), io.models,
-                       network)
+                       network, io.bundled)
         .write_predictions(io.in, io.err);
 }
 

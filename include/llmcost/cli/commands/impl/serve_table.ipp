@@ -24,6 +24,7 @@
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/csv_input.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -206,10 +207,18 @@ LLMCOST_INLINE const serve_table::known_model& serve_table::model_of_row(const s
     std::string name = path;
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
         name.replace(slash, 1, "__");
-    config_document file = read_regular_file((std::filesystem::path(folder_) / (name + ".json")).string());
+    const std::filesystem::path place = std::filesystem::path(folder_) / (name + ".json");
+    const bundled_config* const bundled = std::filesystem::exists(place) ? nullptr : find_bundled(bundled_, path);
+    config_document file = bundled != nullptr ? parse_config(bundled->json, path) : read_regular_file(place.string());
     const model subject = file.read_with([&](config_view root) { return registry_.read(root); });
-    const checkpoint_types stored = detail::stored_types_of(file, subject, "gemm_quant_mode");
-    return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
+    known_model known{std::move(file), subject, {}, {}};
+    try {
+        known.stored = detail::stored_types_of(known.file, subject, "gemm_quant_mode");
+    } catch (const error& e) {
+        if (e.code() != errc::unsupported) throw;
+        known.unsupported_types = e.what();
+    }
+    return models_.emplace(path, std::move(known)).first->second;
 }
 
 LLMCOST_INLINE const operand_type* serve_table::operand(std::string_view column, const std::string& type_name,
@@ -268,6 +277,11 @@ LLMCOST_INLINE serve_table::system_engine& serve_table::engine_of(const std::str
 
 LLMCOST_INLINE checkpoint_types serve_table::types_of_row(const known_model& m, const engine& engine,
                                                           const device& target_device, kernel_library& kernels) const {
+    // a row that states its types does not need those of the checkpoint
+    const bool has_experts = m.subject.config.moe.num_experts > 1;
+    if (!m.unsupported_types.empty() &&
+        (field("gemm_quant_mode").empty() || (has_experts && field("moe_quant_mode").empty())))
+        throw error(errc::unsupported, {}, m.unsupported_types);
     const bool experts_alone = m.stored.products != m.stored.experts;  // only experts are quantized
     const checkpoint_types types{
         executed_type_of(operand("gemm_quant_mode", experts_alone ? std::string{} : field("gemm_quant_mode"),
