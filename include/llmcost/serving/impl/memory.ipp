@@ -16,6 +16,7 @@
 #include <llmcost/base/dtype.hpp>
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/maybe.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
@@ -29,6 +30,7 @@
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/sglang_memory.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/memory/vllm_kernels.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/report/stored_bytes.hpp>
 #include <llmcost/serving/engines.hpp>
@@ -104,6 +106,20 @@ LLMCOST_INLINE engine_memory_profile memory_profile_of(const engine& serving_eng
                                  static_cast<std::int64_t>(target_device.num_compute_units));
 }
 
+namespace detail {
+
+/// The format of routed experts with an operand type, by which vLLM selects kernels and padding.
+[[nodiscard]] LLMCOST_INLINE expert_weight_format expert_weight_format_of(const operand_type& type) {
+    const auto is_type = [&](literal name) { return &type == find_operand_type(name); };
+    if (type.weight_bytes >= 2) return expert_weight_format::unquantized;
+    if (is_type("fp8")) return expert_weight_format::float8_per_tensor;
+    if (is_type("fp8_block")) return expert_weight_format::float8_blocks;
+    if (is_type("w4a16_mxfp4") || is_type("w4a8_mxfp4_mxfp8")) return expert_weight_format::mxfp4;
+    return expert_weight_format::other;
+}
+
+}  // namespace detail
+
 LLMCOST_INLINE engine_memory_profile with_memory_share(engine_memory_profile profile, double share) {
     (profile.has_token_pools ? profile.sglang.mem_fraction_static : profile.gpu_memory_utilization) = share;
     return profile;
@@ -114,6 +130,7 @@ LLMCOST_INLINE rank_memory ranks_of_execution(const model& full_model, const exe
     engine_memory_profile engine = profile;
     engine.sglang.vision_layers = execution_config.sglang_vision.vision_layers;
     engine.sglang.vision_hidden_size = execution_config.sglang_vision.vision_hidden_size;
+    engine.expert_weights = detail::expert_weight_format_of(*execution_config.expert_type);
     model base_model = full_model;
     base_model.policy = nullptr;
     const workload load = workload_of(execution_config);
