@@ -345,6 +345,37 @@ TEST_CASE("a table needs no files of bundled models, and no types of the checkpo
     std::filesystem::remove_all(folder);
 }
 
+// vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py, `_maybe_pad_weight`: on ROCm, vLLM pads experts
+// of 16 bits. 115 GB of experts in 8 bits leave 0.92 of a device (VLLM_ROCM_MOE_PADDING).
+TEST_CASE("experts have the memory of their type, whether it is that of the checkpoint or of an option") {
+    const std::string line =
+        "serve --model MiniMaxAI/MiniMax-M2.1 --device mi300x --tp 2 --engine vllm --calibration none";
+    const json stored = json_of(line), requested = json_of(line + " --dtype fp8_block");
+    CHECK(requested["capacity"].get<double>() == doctest::Approx(stored["capacity"].get<double>()).epsilon(0.01));
+    const double used = stored["weight_bytes_per_device"].get<double>() +
+                        stored["capacity"].get<double>() * 62 * 2 * 4 * 128 * 2.0 * (1024 + 512);
+    CHECK(used < 0.92 * 206.1e9);
+    CHECK(used > 0.85 * 206.1e9);
+}
+
+TEST_CASE("a table has the names of engines of InferenceX, and says which columns contradict each other") {
+    const std::string line = "serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving";
+    const std::string head =
+        "model_path,system,isl,osl,batch_size,backend,tp_size,attention_dp_size,moe_tp_size,moe_ep_size\n";
+    const auto predicted = [&](const std::string& backend) {
+        const std::string columns = ",100,100,1," + backend + ",1,1,1,1";
+        const outcome got = llmcost_line(line, {.in = head + "openai/gpt-oss-120b,b200" + columns + '\n'});
+        CHECK(got.code == 0);
+        return got.out.substr(got.out.rfind(columns) + columns.size());
+    };
+    for (const char* name : {"trt", "dynamo-trt", "tensorrt_llm"}) CHECK(predicted(name) == predicted("trtllm"));
+    CHECK(predicted("dynamo-sglang") == predicted("sglang"));
+    CHECK(
+        has(refused_row(line, {.in = head + "openai/gpt-oss-120b,b200,100,100,1,vllm,8,1,1,4\n"}),
+            "line 2: moe_ep_size: experts on 4 devices (moe_tp_size times moe_ep_size), attention on 8 (tp_size times "
+            "attention_dp_size)"));
+}
+
 TEST_CASE("a server that cannot be is refused") {
     for (const char* model : {"google-bert/bert-base-uncased", "google-t5/t5-small", "google/vit-base-patch16-224"})
         CHECK(refused("serve --device h100 --model " + std::string(model))

@@ -117,7 +117,7 @@ struct value_synonym {
 inline constexpr value_synonym value_synonyms[]{
     {"--engine",    "vllm",                                       "vllm"},
     {"--engine",    "sglang",                                     "sglang"},
-    {"--engine",    "trtllm|trt-llm|tensorrt-llm|tensorrtllm",    "trtllm"},
+    {"--engine",    "trtllm|trt-llm|tensorrt-llm|tensorrtllm|trt", "trtllm"},
     {"--engine",    "llama.cpp|llama-cpp|llamacpp",               "llama.cpp"},
     {"--engine",    "transformers|hf|huggingface",                "transformers"},
     {"--engine",    "pytorch",                                    "pytorch"},

@@ -134,6 +134,10 @@ private:
     /// The element types in which the engine runs the current row (`executed_type_of`). Throws: `usage`.
     checkpoint_types types_of_row(const known_model& m, const engine& engine, const device& target_device,
                                   kernel_library& kernels) const;
+    /// The engine of the current row; vllm by default. `dynamo-trt` is TensorRT-LLM with the frontend of Dynamo.
+    ///
+    /// Source: SemiAnalysisAI/InferenceX, .github/configs/nvidia-master.yaml, `framework`.
+    [[nodiscard]] std::string engine_name_of_row() const;
     /// The layout of the current row, of its id if the columns contradict it. Throws: `usage`.
     run_layout layout_of_row();
     /// The parallelism of the current row. Throws: `usage` if the model does not support it.

@@ -28,6 +28,7 @@
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/csv_input.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/args/synonyms.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/run_layout.hpp>
@@ -200,6 +201,15 @@ LLMCOST_INLINE std::int64_t serve_table::number(std::string_view name, std::int6
                         : parse_integer(name, llmcost::detail::integer_digits(text), default_value == 0 ? 0 : 1);
 }
 
+LLMCOST_INLINE std::string serve_table::engine_name_of_row() const {
+    const std::string backend = field("backend");
+    if (backend.empty()) return "vllm";
+    constexpr std::string_view frontend = "dynamo-";
+    const std::string_view engine =
+        backend.starts_with(frontend) ? std::string_view(backend).substr(frontend.size()) : std::string_view(backend);
+    return std::string(replace_value_synonym("--engine", engine));
+}
+
 LLMCOST_INLINE const serve_table::known_model& serve_table::model_of_row(const std::string& path) {
     if (const auto known = models_.find(path); known != models_.end()) return known->second;
     // a NUL character would end the file name and the error message
@@ -317,6 +327,11 @@ LLMCOST_INLINE parallel_config serve_table::parallel_of_row(const model& subject
         s.data_parallel_size = expert_devices / s.tensor_parallel_size;
     if (field("moe_tp_size").empty() && has_experts && s.world_size() % s.expert_parallel_size == 0)
         s.expert_tensor_parallel_size = s.world_size() / s.expert_parallel_size;
+    if (const std::int64_t used = s.expert_parallel_size * s.expert_tensor_parallel_size;
+        has_experts && used != s.world_size())
+        throw_usage("moe_ep_size", "experts on " + std::to_string(used) +
+                                       " devices (moe_tp_size times moe_ep_size), attention on " +
+                                       std::to_string(s.world_size()) + " (tp_size times attention_dp_size)");
     require_valid_parallelism(subject, s);
     return s;
 }
@@ -337,8 +352,7 @@ LLMCOST_INLINE benchmark_run serve_table::read_row() {
     benchmark_run run;
     const std::string system = field("system");
     const system_engine& target =
-        engine_of(system, detail::require_engine("backend", field("backend").empty() ? "vllm" : field("backend")),
-                  field("model_path"));
+        engine_of(system, detail::require_engine("backend", engine_name_of_row()), field("model_path"));
     run.target_engine = &target.engine;
     kernel_library& kernels = *target.kernels;
     run.target_device = &networked(kernels.target_device("system", device_lookup::name));
