@@ -16,9 +16,9 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/request/deployment.hpp>
-#include <llmcost/memory/inference.hpp>
 #include <llmcost/model/model_spec.hpp>
 #include <llmcost/serving/draft_model.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/text/messages.hpp>
 
