@@ -316,10 +316,10 @@ TEST_CASE("a run that does not fit by default had a larger memory fraction") {
     // later rows of the same deployment have the default again, whose KV cache is too small for 64 requests
     const std::string long_row = "meta-llama/Llama-3.1-70B,h100,vllm,25000,1000,1,2\n",
                       short_row = "meta-llama/Llama-3.1-70B,h100,vllm,10000,1000,64,2\n";
-    const outcome both = llmcost_line(line, {.in = head + long_row + short_row}),
+    const outcome two_rows = llmcost_line(line, {.in = head + long_row + short_row}),
                   alone = llmcost_line(line, {.in = head + short_row});
-    CHECK(has(both.err, "1 rows do not fit with the default"));
-    CHECK(both.out.substr(both.out.rfind("meta-llama")) == alone.out.substr(alone.out.rfind("meta-llama")));
+    CHECK(has(two_rows.err, "1 rows do not fit with the default"));
+    CHECK(two_rows.out.substr(two_rows.out.rfind("meta-llama")) == alone.out.substr(alone.out.rfind("meta-llama")));
     CHECK(!has(alone.err, "default fraction"));
 }
 
