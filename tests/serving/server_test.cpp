@@ -328,6 +328,40 @@ TEST_CASE("an engine without kernels of its own on a device takes those of the s
     CHECK(none.find(experts) == nullptr);
 }
 
+// (m, 12288) x (12288, 6144) in fp8_block on B200, ai-dynamo/aiconfigurator @095f58a5: vllm 0.22.0 takes 164 us at m =
+// 64 and 1,198 us at m = 16384, trtllm 1.3.0rc20 takes 22.5 us and 970 us.
+TEST_CASE("a kernel that was measured with the host's launch is replaced by that of other software") {
+    const std::string measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+    operator_shape product{
+        .type = find_operator_type("gemm"), .sizes = {64, 6144, 12288}, .operand = find_operand_type("fp8_block")};
+    const auto microseconds = [&](kernel_library& library, const char* device) {
+        return 1e6 * estimate(*find_device(device), product, library.find(product)).seconds;
+    };
+    kernel_library b200("b200_sxm", "vllm", "", measured), h200("h200_sxm", "vllm", "", measured),
+        gb200("gb200", "vllm", "", measured);
+    REQUIRE(b200.find(product) != nullptr);
+    CHECK(b200.find(product)->software == "trtllm");
+    CHECK(b200.warnings().size() == 1);
+    CHECK(microseconds(b200, "b200_sxm") == doctest::Approx(22.5).epsilon(0.15));
+    CHECK(microseconds(gb200, "gb200") < 40);
+    // the constants of the engine were fitted to runs on H200 with its own kernel
+    REQUIRE(h200.find(product) != nullptr);
+    CHECK(h200.find(product)->software == "vllm");
+    product.sizes[0] = 16384;
+    CHECK(microseconds(b200, "b200_sxm") == doctest::Approx(970).epsilon(0.15));
+
+    product.operand = find_operand_type("bfloat16");  // measured in a CUDA graph
+    CHECK(b200.find(product)->software == "vllm");
+    // a kernel for heads of 512 takes 40 us on the device
+    const operator_shape wide_heads{.type = find_operator_type("generation_attention"),
+                                    .sizes = {1, 128, 4, 1, 512},
+                                    .operand = find_operand_type("bfloat16"),
+                                    .variant = "bfloat16"};
+    REQUIRE(gb200.find(wide_heads) != nullptr);
+    CHECK(gb200.find(wide_heads)->software == "vllm");
+    CHECK(gb200.find(wide_heads)->kernel == "vllm_flash_attn_fa4");
+}
+
 TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
     kernel_library library("h200_sxm", "vllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     execution execution_config;

@@ -91,14 +91,30 @@ public:
     static void validate_operand(const device& device, const operator_shape& shape, std::string_view type_by = "dtype");
     /// The device, operand type and kernel for a query, with a fallback to other variants (`fallback_variants`).
     [[nodiscard]] kernel_match find_nearest_kernel(kernel_query requested, std::string_view type_by = "dtype");
+    /// Whether a measurement includes the host's launch: far longer than the default launch of the operator type.
+    [[nodiscard]] static bool includes_host_time(const kernel_calibration& c, const operator_shape& shape) noexcept {
+        return c.roofline_model.launch > 2 * detail::typical_of(shape).roofline_model.launch;
+    }
+    /// Whether the host's launch hides the time of the device at most sizes.
+    ///
+    /// The longest launch of a kernel without host time is 3.1 times the default: vLLM's decode attention with heads of
+    /// 512 (vllm_flash_attn_fa4). vLLM's fp8_block products on B200 have 11.5 times the default.
+    [[nodiscard]] static bool is_hidden_by_host(const kernel_calibration& c, const operator_shape& shape) noexcept {
+        return c.roofline_model.launch > 4 * detail::typical_of(shape).roofline_model.launch;
+    }
+    /// A kernel of other software for a query whose own kernel includes the host's launch; null if there is none.
+    ///
+    /// An engine launches its kernels from a CUDA graph, or ahead of the device, so that the host's time is hidden. The
+    /// measurement is the maximum of both times, and shows the device's time at large sizes only. The result is the
+    /// kernel with the nearest time at the largest measured size, among those that
+    /// - have the same operand type, may replace an engine's kernels and exclude the host's launch;
+    /// - were measured at a layer shape at most half an octave farther than that of the own kernel.
+    [[nodiscard]] const kernel_calibration* find_without_host_time(const kernel_query& name,
+                                                                   const kernel_calibration& own);
     /// The names of other kernels that match a query, for the kernel that was found.
     [[nodiscard]] std::set<string_ref> fallback_kernels(const kernel_query& name, kernel_match found);
 
 private:
-    /// Whether a measurement includes the host's launch: far longer than the default launch of the operator type.
-    static bool includes_host_time(const kernel_calibration& c, const operator_shape& shape) noexcept {
-        return c.roofline_model.launch > 2 * detail::typical_of(shape).roofline_model.launch;
-    }
     /// The operand types of a device, and how to select the default one.
     static std::string operands_of(const device& device, std::string_view type_by);
     /// Whether a measured operand type has the same cost: equal widths and peak, without quantization (bfloat16,

@@ -68,6 +68,11 @@ private:
     /// Whether the operand type of a kernel is the requested one, or both are 16-bit types.
     static bool has_same_activation_width(const kernel_calibration& c, const operand_type& requested) noexcept;
     const kernel_calibration* find_measured(kernel_database& database, kernel_query query);
+    /// The engine's own kernel, or that of other software if the own one was measured with the host's launch.
+    ///
+    /// On devices with measured runs, the own kernel remains, as the engine's constants were fitted with it.
+    const kernel_calibration* without_host_time(kernel_database& database, const kernel_query& query,
+                                                const kernel_calibration& own);
     /// The kernel of the same software on the vendor's device with the nearest bandwidth, with a wider interval.
     ///
     /// Efficiencies differ by 12 to 25 % between generations (KernelSight-LM, arXiv 2606.28565;

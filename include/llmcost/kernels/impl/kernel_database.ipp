@@ -5,6 +5,8 @@
 #include <llmcost/kernels/kernel_database.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -113,6 +115,38 @@ LLMCOST_INLINE kernel_match kernel_database::find_nearest_kernel(kernel_query re
         if (found.calibration != nullptr) break;
     }
     return found;
+}
+
+LLMCOST_INLINE const kernel_calibration* kernel_database::find_without_host_time(const kernel_query& name,
+                                                                                 const kernel_calibration& own) {
+    constexpr double max_farther_octaves = 0.5;
+    kernel_query any = name;
+    any.software.clear();
+    any.version.clear();
+    kernel_match found = find_kernel(any);
+    const device& d = *found.target_device;
+    operator_shape largest{.type = &family_, .operand = found.operand, .variant = found.variant};
+    for (std::size_t i = 0; i < family_.size_count; ++i) largest.sizes[i] = family_.sizes[i].default_value;
+    for (std::size_t i = 0; i < family_.num_axes; ++i)
+        largest.sizes[i] = own.correction.length[i] > 0 ? own.correction.axis[i][own.correction.length[i] - 1] : 1;
+    std::copy_n(name.layer_shape.begin(), family_.num_layer_shape_sizes, largest.sizes + family_.num_axes);
+    const auto seconds_of = [&](const kernel_calibration& c) { return estimate(d, largest, &c).seconds; };
+    const double own_distance = own.correction.distance(name.layer_shape.data()), own_seconds = seconds_of(own);
+    const kernel_calibration* nearest = nullptr;
+    double minimum = 0;
+    for (const std::string& path : known_files_for(found, any)) {
+        const calibration_document* file = calibration_at(path, d);
+        const kernel_calibration* candidate = file == nullptr ? nullptr : best_match(*file, found, any);
+        if (candidate == nullptr || candidate->software == own.software || !candidate->replaces_engines || !(candidate->operand == found.operand->name) ||
+            includes_host_time(*candidate, largest) ||
+            candidate->correction.distance(name.layer_shape.data()) > own_distance + max_farther_octaves)
+            continue;
+        const double difference = std::fabs(std::log(seconds_of(*candidate) / own_seconds));
+        if (nearest != nullptr && difference >= minimum) continue;
+        nearest = candidate;
+        minimum = difference;
+    }
+    return nearest;
 }
 
 LLMCOST_INLINE std::set<string_ref> kernel_database::fallback_kernels(const kernel_query& name, kernel_match found) {

@@ -18,6 +18,7 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/kernels/evidence.hpp>
 #include <llmcost/kernels/kernel_database.hpp>
 #include <llmcost/kernels/kernel_names.hpp>
 #include <llmcost/latency/calibration.hpp>
@@ -133,15 +134,25 @@ LLMCOST_INLINE const kernel_calibration* kernel_library::find_measured(kernel_da
     const auto is_same_software = [&](const kernel_calibration* k) {
         return k != nullptr && !is_fallback(database.family(), software_, k);
     };
-    if (is_same_software(match.calibration)) return match.calibration;
+    if (is_same_software(match.calibration)) return without_host_time(database, query, *match.calibration);
     for (const device& sibling : devices) {
         if (&sibling == match.target_device || !has_same_chip(sibling, *match.target_device)) continue;
         query.device = std::string(sibling.names[0]);
         if (const kernel_calibration* candidate = database.find_kernel(query).calibration; is_same_software(candidate))
-            return candidate;
+            return without_host_time(database, query, *candidate);
     }
     return match.calibration == nullptr || software_.empty() || match.calibration->replaces_engines ? match.calibration
                                                                                                     : nullptr;
+}
+
+LLMCOST_INLINE const kernel_calibration* kernel_library::without_host_time(kernel_database& database,
+                                                                           const kernel_query& query,
+                                                                           const kernel_calibration& own) {
+    const operator_shape shape{.type = &database.family(), .operand = find_operand_type(query.operand)};
+    if (software_.empty() || has_measured_runs(target_device(), 1) || !kernel_database::is_hidden_by_host(own, shape))
+        return &own;
+    const kernel_calibration* other = database.find_without_host_time(query, own);
+    return other == nullptr ? &own : other;
 }
 
 LLMCOST_INLINE const kernel_calibration* kernel_library::find_on_similar_device(kernel_database& database,
@@ -164,7 +175,7 @@ LLMCOST_INLINE const kernel_calibration* kernel_library::find_on_similar_device(
         const kernel_calibration* candidate = database.find_kernel(query).calibration;
         if (candidate != nullptr && candidate->software == software_ &&
             has_same_activation_width(*candidate, *probe_shape.operand)) {
-            nearest = candidate;
+            nearest = without_host_time(database, query, *candidate);
             minimum = distance(d);
         }
     }
