@@ -362,6 +362,19 @@ TEST_CASE("a kernel that was measured with the host's launch is replaced by that
     CHECK(gb200.find(wide_heads)->kernel == "vllm_flash_attn_fa4");
 }
 
+// Marlin's products keep activations in 16 bits: no launch of a quantization (IST-DASLab/marlin, README)
+TEST_CASE("a weight-only product launches nothing that quantizes activations") {
+    const device& a100 = *find_device("a100_sxm_80gb");
+    const auto seconds = [&](const char* type) {
+        const operator_shape shape{
+            .type = find_operator_type("gemm"), .sizes = {1, 4096, 4096}, .operand = find_operand_type(type)};
+        return estimate(a100, shape, nullptr).seconds;
+    };
+    for (const char* type : {"int4_wo", "w4a16_mxfp4", "fp8_wo", "nvfp4_wo"})
+        CHECK(seconds(type) < seconds("bfloat16"));
+    CHECK(seconds("int8") > seconds("bfloat16"));
+}
+
 TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
     kernel_library library("h200_sxm", "vllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     execution execution_config;

@@ -30,11 +30,6 @@ namespace llmcost {
 /// The operand type with a name. Throws: `usage` with `source`.
 [[nodiscard]] const operand_type& require_operand_type(std::string_view source, std::string_view name);
 
-/// Whether a type is weight-only: unpacked to 16 bits before the product.
-[[nodiscard]] constexpr bool is_weight_only(const operand_type& row) noexcept {
-    return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;
-}
-
 /// The variants of an operator type. Element types among them are those of a KV cache, which are never weight-only.
 [[nodiscard]] std::set<string_ref> variants_of(const operator_type& family);
 

@@ -173,14 +173,22 @@ inline constexpr default_efficiency_model tf32_convolution_efficiency{
     .interval = {-0.48, 0.82}};
 
 /// The default efficiencies of an operator.
+///
+/// Quantized efficiencies include the quantization of the activations. A product with a weight-only type, whose
+/// activations stay in 16 bits, has the efficiencies of an unquantized one. Those of routed experts are medians over
+/// all quantized types, of which most are weight-only.
 [[nodiscard]] inline const default_efficiency_model& typical_of(const operator_shape& shape) noexcept {
     if (shape.operand == &tf32_operands) return tf32_convolution_efficiency;
-    const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
-    return quantises ? shape.type->quantized_efficiency : shape.type->default_efficiency;
+    const bool has_quantized_weights = shape.operand->weight_bytes < shape.operand->activation_bytes;
+    const bool is_weight_only_product = is_weight_only(*shape.operand) && !shape.type->has_engine_specific_experts;
+    return has_quantized_weights && !is_weight_only_product ? shape.type->quantized_efficiency
+                                                            : shape.type->default_efficiency;
 }
+/// The interval of the default efficiencies. That of quantized types also applies to weight-only products, of which no
+/// kernel was measured.
 [[nodiscard]] inline typical_interval around_typical(const operator_shape& shape) {
-    return shape.type->interval_of_variant != nullptr ? shape.type->interval_of_variant(shape.variant)
-                                                      : typical_of(shape).interval;
+    if (shape.type->interval_of_variant != nullptr) return shape.type->interval_of_variant(shape.variant);
+    return is_weight_only(*shape.operand) ? shape.type->quantized_efficiency.interval : typical_of(shape).interval;
 }
 
 }  // namespace detail

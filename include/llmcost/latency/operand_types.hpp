@@ -120,6 +120,11 @@ inline constexpr operand_type operand_types[]{
      .unit = &device::bf16},
 };
 
+/// Whether a type is weight-only: unpacked to 16 bits before the product.
+[[nodiscard]] constexpr bool is_weight_only(const operand_type& row) noexcept {
+    return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;
+}
+
 /// Convolutions of float32 tensors, whose products are in TF32. It is no type of weights.
 ///
 /// Source: torch/backends/cudnn/__init__.py, `allow_tf32`, which is initially True (aten/src/ATen/Context.h).
