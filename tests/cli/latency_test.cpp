@@ -280,6 +280,33 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
           std::string::npos);
 }
 
+// diffusers, pipelines/flux/pipeline_flux.py: `max_sequence_length: int = 512` tokens of the prompt
+TEST_CASE("a denoiser reads the tokens of a prompt next to its image") {
+    const std::string flux =
+        "latency --device h100 --model black-forest-labs/FLUX.1-dev --image 1024x1024 --dtype bfloat16";
+    CHECK(has(printed(flux + " --sequence 512"), "gemm m 512 n 3,072 k 4,096"));
+    CHECK(has(printed(flux), "gemm m 1 n 3,072 k 4,096"));
+    CHECK(refused(flux + " --past 3")
+              .ends_with("--past: not supported: images are the only input of this model; use "
+                         "--batch\n"));
+}
+
+// openai/whisper-large-v3: 1,500 keys of the encoder, 20 heads of 64
+TEST_CASE("cross-attention of one decoded token is a decode over the keys of the encoder") {
+    const json step =
+        json::parse(printed("latency --device a100 --model openai/whisper-large-v3 --batch 24 --sequence 1 "
+                            "--past 60 --dtype float16 --format json"));
+    std::int64_t calls = 0;
+    for (const json& op : step["ops"]) {
+        CHECK_FALSE((op["kind"] == "full_attention" && op["sizes"]["isl"] == 1));
+        if (op["kind"] != "generation_attention" || op["sizes"]["step"] != 1499) continue;
+        calls += op["times"].get<std::int64_t>();
+        CHECK(op["sizes"]["batch_size"] == 24);
+        CHECK(op["sizes"]["num_heads"] == 20);
+    }
+    CHECK(calls == 32);
+}
+
 TEST_CASE("tokens before others need a cache") {
     const std::string cacheless = ": not supported: this model has no KV cache\n";
     const std::string bert = "latency --device h200 --model google-bert/bert-base-uncased ";

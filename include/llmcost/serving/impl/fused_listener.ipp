@@ -4,6 +4,7 @@
 
 #include <llmcost/serving/fused_listener.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -103,7 +104,12 @@ LLMCOST_INLINE void fused_listener::product(const operation& o, const tensor& we
 }
 
 LLMCOST_INLINE void fused_listener::attention(const fused_kernel& p) {
-    if (!p.is_causal) {
+    const bool crosses = std::any_of(open_.begin(), open_.end(),
+                                     [](const open_module& m) { return m.info.module_role == role::cross_attn; });
+    if (!p.is_causal && crosses && p.num_queries == 1 && p.past_length > 0) {  // a decode over the encoder's keys
+        emit(path_, "generation_attention", {p.batch, p.past_length, p.heads, p.kv_heads, p.head_dim},
+             execution_.decode_attention_type, execution_.kv_cache_type->name);
+    } else if (!p.is_causal) {
         const std::int64_t pieces = std::exchange(num_runs_, 1);
         emit(path_, "full_attention",
              {checked_product(p.batch, pieces), p.num_queries, p.heads, p.kv_heads, p.head_dim,

@@ -165,9 +165,10 @@ LLMCOST_INLINE std::vector<planned_kernel> step_time_model::solve_region(const k
         const operator_type& family = *traces[0][i].shape.type;
         size_polynomial sizes[max_operator_sizes];
         for (std::size_t k = 0; k < family.size_count; ++k)
-            if (region.base_point.past != 0 && family.sizes[k].is_past_length)
+            if (region.base_point.past != 0 && family.sizes[k].is_past_length &&
+                traces[0][i].shape.sizes[k] == region.base_point.past)
                 sizes[k].twice[past_alone] = 2;
-            else
+            else  // cross-attention reads the keys of an encoder, independent of the past
                 sizes[k] = size_polynomial::interpolate(
                     region.base_point, basis, [&](std::size_t index) { return traces[index][i].shape.sizes[k]; });
         planned_kernel p(match_kernels({traces[0][i]}, execution_, *kernels_).front(), sizes);

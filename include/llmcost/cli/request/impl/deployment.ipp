@@ -164,9 +164,19 @@ LLMCOST_INLINE void require_stages(std::string_view option_name, const model& m,
 }
 
 LLMCOST_INLINE void require_supported_workload(const model& m, const arguments& args, const workload_request& work) {
-    if (reads_pixels(m))
-        for (const option_spec& o : {option::sequence, option::past, option::encoder_sequence, option::ragged_batch})
-            if (args.has(o)) throw_usage(o.name, "not supported: images are the only input of this model; use --batch");
+    if (reads_pixels(m)) {
+        const auto count_at = [&](std::int64_t tokens) {
+            workload one = work.base_workload;
+            one.sequence = tokens;
+            return count_model(m, one);
+        };
+        for (const option_spec& o : {option::sequence, option::past, option::encoder_sequence, option::ragged_batch}) {
+            if (!args.has(o)) continue;
+            // the prompt of a denoiser, as the embeddings of its text encoder
+            if (o.name == option::sequence.name && !(count_at(1) == count_at(2))) continue;
+            throw_usage(o.name, "not supported: images are the only input of this model; use --batch");
+        }
+    }
     bool has_past = work.base_workload.past > 0;
     for (const request_group& g : work.request_groups) has_past = has_past || g.past > 0;
     if (has_past && !has_kv_cache(m))
