@@ -5,6 +5,8 @@
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/presets.hpp>
+#include <llmcost/serving/all_to_all.hpp>
+#include <llmcost/serving/kernels.hpp>
 #include <llmcost/serving/server.hpp>
 
 #include <doctest/doctest.h>
@@ -15,6 +17,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 using namespace llmcost;
 using namespace llmcost::testing;
@@ -360,6 +363,57 @@ TEST_CASE("a kernel that was measured with the host's launch is replaced by that
     REQUIRE(gb200.find(wide_heads) != nullptr);
     CHECK(gb200.find(wide_heads)->software == "vllm");
     CHECK(gb200.find(wide_heads)->kernel == "vllm_flash_attn_fa4");
+}
+
+// deepseek-ai/DeepEP @0297fc80, docs/legacy.md: low-latency kernels on H800 with ConnectX-7 (50 GB/s), 128 tokens of
+// 7168 elements, 8 experts for each token, fp8 dispatch and bfloat16 combine
+TEST_CASE("dispatch and combine between nodes take what DeepEP publishes") {
+    struct published {
+        std::int64_t devices;
+        double dispatch, combine;  ///< microseconds
+    };
+    device h800 = *find_device("h800_sxm");
+    h800.network_bandwidth = 50;
+    for (const published& p :
+         {published{16, 118, 195}, {32, 155, 273}, {64, 173, 314}, {128, 192, 369}, {256, 194, 360}}) {
+        operator_shape shape{.type = find_operator_type("network_all_to_all"),
+                             .sizes = {128, 7168, 8, p.devices / 8},
+                             .operand = find_operand_type("fp8_block"),
+                             .variant = "low_latency"};
+        CHECK(1e6 * estimate(h800, shape, nullptr).seconds == doctest::Approx(p.dispatch).epsilon(0.25));
+        shape.operand = find_operand_type("bfloat16");
+        CHECK(1e6 * estimate(h800, shape, nullptr).seconds == doctest::Approx(p.combine).epsilon(0.25));
+    }
+}
+
+TEST_CASE("tokens of data-parallel ranks are sent to their experts, or gathered by all") {
+    const model m = presets::deepseek_v3;
+    execution config;
+    config.parallel = make_parallel_config(m, 1, 16, 16);
+    const workload decode{.batch = 32, .sequence = 1, .past = 512, .head = logits::last};
+    const auto sizes_of = [&](const char* type, string_ref variant = {}) {
+        for (const model_kernel& k : kernels_of(m, decode, config))
+            if (k.shape.type == find_operator_type(type) && (variant.empty() || k.shape.variant == variant))
+                return std::vector<std::int64_t>(k.shape.sizes, k.shape.sizes + max_operator_sizes);
+        return std::vector<std::int64_t>{};
+    };
+    // 16 devices in two nodes: DeepEP. 32 * 16 tokens with 8 experts each give 256 rows to each device with 16 experts
+    CHECK(sizes_of("network_all_to_all") == std::vector<std::int64_t>{32, 7168, 8, 2, 0, 0, 0});
+    CHECK(sizes_of("moe") == std::vector<std::int64_t>{32, 7168, 2048, 8, 16, 1, 1});
+    CHECK(sizes_of("nccl").empty());
+    config.parallel.num_redundant_experts = 32;  // 288 slots
+    CHECK(sizes_of("moe") == std::vector<std::int64_t>{32, 7168, 2048, 8, 18, 1, 1});
+    config.parallel.num_redundant_experts = 0;
+    config.expert_all_to_all = find_all_to_all_backend("allgather_reducescatter");
+    CHECK(sizes_of("network_all_to_all").empty());
+    CHECK(sizes_of("moe") == std::vector<std::int64_t>{512, 7168, 2048, 8, 256, 1, 16});
+    config.parallel = make_parallel_config(m, 2, 4, 8);  // within a node, two devices share the hidden size
+    CHECK(sizes_of("nccl", "all_gather") == std::vector<std::int64_t>{32 * 4 * 7168, 4, 0, 0, 0, 0, 0});
+    config.expert_all_to_all = find_all_to_all_backend("flashinfer_all2allv");
+    CHECK(sizes_of("deepep") == std::vector<std::int64_t>{32, 3584, 8, 8, 0, 0, 0});
+    CHECK(sizes_of("nccl", "all_gather") == std::vector<std::int64_t>{32 * 7168, 2, 0, 0, 0, 0, 0});
+    for (const model_kernel& k : kernels_of(m, decode, config))
+        if (k.shape.type == find_operator_type("deepep")) CHECK(k.shape.variant == "high_throughput");
 }
 
 // Marlin's products keep activations in 16 bits: no launch of a quantization (IST-DASLab/marlin, README)

@@ -167,6 +167,38 @@ constexpr kernel_work all_reduce_work(const std::int64_t* s, const operand_type&
     return collective_work(s, o, "all_reduce");
 }
 
+/// Copies of a token that leave a device, of `groups` devices or nodes.
+///
+/// `low_latency`: one copy for each selected expert. `high_throughput`: one copy for each group with selected experts,
+/// which are drawn independently: g · (1 − (1 − 1/g)^k). A part of 1/g stays.
+/// Source: deepseek-ai/DeepEP @0297fc80, csrc/kernels/internode_ll.cu, intranode.cu and internode.cu.
+constexpr double sent_copies(double top_k, double groups, string_ref variant) {
+    double copies = top_k;
+    if (variant == "high_throughput") {
+        double missed = 1;
+        for (double i = 0; i < top_k; ++i) missed *= 1 - 1 / groups;
+        copies = groups * (1 - missed);
+    }
+    return copies * (groups - 1) / groups;
+}
+/// Bytes of an element that is dispatched or combined: 8 bits with a float32 scale for 128 elements, or 16 bits.
+/// Source: deepseek-ai/DeepEP @0297fc80, csrc/kernels/internode_ll.cu, `num_bytes_per_msg`.
+constexpr double dispatched_bytes(const operand_type& o) {
+    return o.unit == &device::fp8 ? 1 + 4.0 / 128 : o.activation_bytes;
+}
+/// Tokens from a device to the experts of other devices, or their results back, over links.
+constexpr kernel_work expert_all_to_all_work(const std::int64_t* s, const operand_type& o, string_ref variant) {
+    return {.bytes = sent_copies(real(s[2]), real(s[3]), variant) * dispatched_bytes(o) * real(s[0]) * real(s[1]),
+            .uses_links = true,
+            .min_fraction = 0.5};
+}
+/// Tokens from a device to the experts of other nodes, or their results back. Transfers within nodes are concurrent.
+constexpr kernel_work network_all_to_all_work(const std::int64_t* s, const operand_type& o, string_ref variant) {
+    return {.bytes = sent_copies(real(s[2]), real(s[3]), variant) * dispatched_bytes(o) * real(s[0]) * real(s[1]),
+            .uses_links = true,
+            .uses_network = true};
+}
+
 /// One step of a tree collective between nodes: the part of a message that each device sends.
 constexpr kernel_work network_work(const std::int64_t* s, const operand_type& o, string_ref /*variant*/) {
     const double nodes = real(s[1]);

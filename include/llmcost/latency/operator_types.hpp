@@ -51,6 +51,7 @@ constexpr string_ref distribution_names(std::size_t i) {
 constexpr string_ref collective_names(std::size_t i) {
     return name_at({"all_gather", "all_reduce", "alltoall", "reduce_scatter"}, i);
 }
+constexpr string_ref all_to_all_names(std::size_t i) { return name_at({"high_throughput", "low_latency"}, i); }
 constexpr string_ref scale_rule_names(std::size_t i) { return name_at({"decay", "delta"}, i); }
 constexpr string_ref launch_mode_names(std::size_t i) { return name_at({"graph", "stream"}, i); }
 
@@ -65,6 +66,9 @@ constexpr string_ref launch_mode_names(std::size_t i) { return name_at({"graph",
 //   elementwise kernels, whose tables include small sizes and exclude host time. p is 2, as these compute almost
 //   nothing. Rows in 16 bits with host time (LLMCompass) are not in the intervals. elementwise has one per operation.
 // - batched_gemm: five kernels in float32. The launch is that of gemm, as theirs includes host time.
+// - deepep: H200 (ai-dynamo/aiconfigurator @095f58a5, wideep_deepep_ll and wideep_deepep_normal of sglang 0.5.12): two
+//   kernels each; 5 % of the rows are beyond each end of the interval.
+// - network_all_to_all: the launch of deepep in low-latency mode, and the bandwidth of `network`.
 // - linear_attention: Qwen3-Next's shape on H20 (alibaba/InferSim @f2293dab, gdn: five prefill kernels, one decode
 //   kernel). The interval is from 1/2 to 3 times the prediction.
 inline constexpr operator_type operator_families[]{
@@ -356,6 +360,48 @@ inline constexpr operator_type operator_families[]{
           .interval = {-1, 1}},
      .quantized_efficiency =
          {.roofline_model = {.launch = 5e-6, .compute_efficiency = 1, .bandwidth_efficiency = 0.9, .smoothness = 8},
+          .interval = {-1, 1}},
+     .backward = backward_rule::same_as_forward},
+    {.name = "deepep",
+     .help = "dispatch of tokens to routed experts, or combine of their results, over links; tokens of each device",
+     .operand_column = "comm_dtype",
+     .variant_column = "mode",
+     .default_variant = "high_throughput",
+     .variants = {.get = detail::all_to_all_names},
+     .sizes = {{.name = "num_tokens", .role = size_role::axis, .required = true},
+               {.name = "hidden_size", .role = size_role::layer_shape, .required = true},
+               {.name = "topk", .role = size_role::layer_shape, .required = true},
+               detail::num_gpus},
+     .size_count = 4,
+     .num_axes = 1,
+     .num_layer_shape_sizes = 3,
+     .work = detail::expert_all_to_all_work,
+     .default_efficiency =
+         {.roofline_model = {.launch = 24.4e-6, .compute_efficiency = 1, .bandwidth_efficiency = 0.56, .smoothness = 2},
+          .interval = {-1.2, 0.83}},
+     .quantized_efficiency =
+         {.roofline_model = {.launch = 18.6e-6, .compute_efficiency = 1, .bandwidth_efficiency = 0.57, .smoothness = 2},
+          .interval = {-0.9, 0.59}},
+     .backward = backward_rule::same_as_forward},
+    {.name = "network_all_to_all",
+     .help = "dispatch or combine of tokens between nodes; tokens of each device",
+     .operand_column = "comm_dtype",
+     .variant_column = "mode",
+     .default_variant = "high_throughput",
+     .variants = {.get = detail::all_to_all_names},
+     .sizes = {{.name = "num_tokens", .role = size_role::axis, .required = true},
+               {.name = "hidden_size", .role = size_role::layer_shape, .required = true},
+               {.name = "topk", .role = size_role::layer_shape, .required = true},
+               {.name = "num_nodes", .role = size_role::layer_shape, .required = true, .minimum = 2}},
+     .size_count = 4,
+     .num_axes = 1,
+     .num_layer_shape_sizes = 3,
+     .work = detail::network_all_to_all_work,
+     .default_efficiency =
+         {.roofline_model = {.launch = 10.3e-6, .compute_efficiency = 1, .bandwidth_efficiency = 0.9, .smoothness = 8},
+          .interval = {-1, 1}},
+     .quantized_efficiency =
+         {.roofline_model = {.launch = 10.5e-6, .compute_efficiency = 1, .bandwidth_efficiency = 0.9, .smoothness = 8},
           .interval = {-1, 1}},
      .backward = backward_rule::same_as_forward},
     {.name = "computescale",

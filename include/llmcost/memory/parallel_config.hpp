@@ -15,15 +15,17 @@ struct parallel_config {
     std::int64_t data_parallel_size = 1;
     std::int64_t expert_tensor_parallel_size = 1;
     std::int64_t expert_parallel_size = 1;
+    std::int64_t num_redundant_experts = 0;  ///< copies of experts in each layer, to balance their load
 
     [[nodiscard]] constexpr std::int64_t world_size() const noexcept {
         return tensor_parallel_size * data_parallel_size;
     }
-    /// Slots for `experts` routed experts: equally many per rank, filled with redundant experts.
+    /// Slots for `experts` routed experts and the redundant ones: equally many per rank, filled with further copies.
     ///
-    /// Source: TensorRT-LLM, `num_slots`; SGLang, `--ep-num-redundant-experts`.
+    /// Source: TensorRT-LLM, `num_slots`; SGLang, `--ep-num-redundant-experts`; vLLM, `EPLBConfig`.
     [[nodiscard]] constexpr std::int64_t num_expert_slots(std::int64_t experts) const noexcept {
-        return (experts + expert_parallel_size - 1) / expert_parallel_size * expert_parallel_size;
+        return (experts + num_redundant_experts + expert_parallel_size - 1) / expert_parallel_size *
+               expert_parallel_size;
     }
 };
 
@@ -31,7 +33,7 @@ struct parallel_config {
 [[nodiscard]] constexpr parallel_config make_parallel_config(const model& m, std::int64_t tensor, std::int64_t data = 1,
                                                              std::int64_t expert = 1) noexcept {
     const bool shares = m.config.moe.num_experts > 1 && expert > 0;
-    return {tensor, data, shares ? tensor * data / expert : 1, expert};
+    return {tensor, data, shares ? tensor * data / expert : 1, expert, 0};
 }
 
 /// Why a model does not support a parallel configuration; empty if it does. Completes a message about the value.

@@ -13,6 +13,7 @@
 #include <llmcost/memory/parallel_config.hpp>
 #include <llmcost/memory/sglang_options.hpp>
 #include <llmcost/memory/vllm_kernels.hpp>
+#include <llmcost/serving/all_to_all.hpp>
 
 namespace llmcost {
 
@@ -54,6 +55,7 @@ struct execution {
     std::int64_t vocabulary_multiple =
         1;  ///< outputs of the head of all tensor-parallel ranks are padded to a multiple
     parallel_config parallel{};
+    const all_to_all_backend* expert_all_to_all = nullptr;     ///< null: `default_all_to_all_backend`
     std::int64_t devices_per_node = default_devices_per_node;  ///< devices connected by links; a network connects nodes
     launch_mode launch = launch_mode::cuda_graph;
     bool has_fused_attention = false;                 ///< eager: attention is one kernel nevertheless
@@ -62,6 +64,15 @@ struct execution {
     sglang_options sglang_vision{};                   ///< `vision_layers`, `vision_hidden_size`
     expert_weight_format stored_expert_format = expert_weight_format::unquantized;  ///< of the routed experts in it
 
+    /// How tokens reach routed experts on other devices.
+    [[nodiscard]] constexpr const all_to_all_backend& all_to_all() const noexcept {
+        return expert_all_to_all != nullptr ? *expert_all_to_all
+                                            : default_all_to_all_backend(parallel, devices_per_node);
+    }
+    /// Whether tokens of data-parallel ranks are sent to their experts, instead of gathered.
+    [[nodiscard]] constexpr bool dispatches_tokens() const noexcept {
+        return parallel.data_parallel_size > 1 && parallel.expert_parallel_size > 1 && !all_to_all().gathers();
+    }
     /// The type of convolutions, which are never quantized.
     [[nodiscard]] constexpr const operand_type* convolution_operands() const noexcept {
         return convolution_type != nullptr ? convolution_type : unquantized_type();

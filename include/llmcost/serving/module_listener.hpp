@@ -123,6 +123,9 @@ protected:
               string_ref variant = {});
 
     void join_residual_block();
+    /// Dispatch of `tokens` of this rank to their experts, or combine of the results. Each tensor-parallel device sends
+    /// its part of the hidden size.
+    void expert_all_to_all(std::int64_t tokens, const operand_type* operand);
     /// A collective over `devices` devices with stride `stride`.
     void collective(literal name, std::int64_t elements, std::int64_t devices, std::int64_t stride = 1);
 
@@ -135,6 +138,8 @@ protected:
     std::int64_t num_runs_ = 1;  ///< runs of the traced module
     int block_depth_ = 0;
     bool has_experts_ = false;
+    bool is_decoding_ = false;                                       ///< the last attention was a decode
+    std::int64_t expert_hidden_size_ = 0, num_experts_per_tok_ = 0;  ///< of the last routed experts
 };
 
 }  // namespace llmcost::detail

@@ -43,6 +43,7 @@ namespace detail {
 inline std::vector<std::string_view> routing_names(const program&) {
     return {"balanced", "power_law_1.01", "power_law_1.2"};
 }
+inline std::vector<std::string_view> all_to_all_names(const program&) { return names_in(all_to_all_backends); }
 inline std::vector<std::string_view> network_names(const program&) { return names_in(networks); }
 
 }  // namespace detail
@@ -105,6 +106,22 @@ inline constexpr option_spec dp{.name = "--dp",
                                 .help = "data-parallel ranks with separate requests (default 1)"};
 inline constexpr option_spec ep{
     .name = "--ep", .value = "N", .type = value_type::number, .help = "expert-parallel size (default 1)"};
+inline constexpr option_spec all_to_all{
+    .name = "--all-to-all-backend",
+    .aliases = {"--all2all-backend", "--moe-a2a-backend"},
+    .value = "NAME",
+    .type = value_type::text,
+    .help =
+        "how tokens reach experts of other data-parallel ranks: allgather_reducescatter, deepep, "
+        "deepep_high_throughput, deepep_low_latency, flashinfer_nvlink_one_sided or flashinfer_nvlink_two_sided "
+        "(default: deepep over several nodes, else allgather_reducescatter)",
+    .completions = detail::all_to_all_names};
+inline constexpr option_spec redundant_experts{
+    .name = "--redundant-experts",
+    .aliases = {"--ep-num-redundant-experts", "--num-redundant-experts"},
+    .value = "N",
+    .type = value_type::number,
+    .help = "redundant experts of each layer, which balance the load (EPLB; default 0). Sets --routing balanced"};
 inline constexpr option_spec pp{.name = "--pp",
                                 .aliases = {"--pipeline-parallel-size"},
                                 .value = "N",
@@ -125,7 +142,8 @@ inline constexpr option_spec carbon{
 }  // namespace option
 
 /// Tensor, data and expert parallelism of a model on devices.
-inline constexpr std::array parallel_options{option::tp, option::dp, option::ep};
+inline constexpr std::array parallel_options{option::tp, option::dp, option::ep, option::all_to_all,
+                                             option::redundant_experts};
 /// The engine and its kernels.
 inline constexpr std::array engine_options{option::engine, option::engine_version, option::calibration,
                                            option::execution, option::network};

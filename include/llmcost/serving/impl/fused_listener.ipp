@@ -12,6 +12,7 @@
 
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/inline.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/latency/operand_types.hpp>
 #include <llmcost/latency/operator_types.hpp>
 #include <llmcost/memory/parallel_config.hpp>
@@ -30,6 +31,7 @@ LLMCOST_INLINE void fused_listener::on_fused_kernel_begin(const recorder& r, con
     if (is_in_index_selection_ || fused_depth_++ != 0 || part.kind == fused_kernel_kind::cache) return;
     end_fusion_group();
     num_runs_ = as_size(r.multiplier());
+    if (part.kind != fused_kernel_kind::experts) is_decoding_ = is_decode(part);
     switch (part.kind) {
         case fused_kernel_kind::attention: attention(part); break;
         case fused_kernel_kind::latent_attention: latent_attention(part); break;
@@ -151,15 +153,32 @@ LLMCOST_INLINE void fused_listener::linear_attention(const fused_kernel& p) {
 LLMCOST_INLINE void fused_listener::experts(const fused_kernel& p) {
     const parallel_config& s = execution_.parallel;
     has_experts_ = true;
+    expert_hidden_size_ = p.hidden_size;
+    num_experts_per_tok_ = p.num_experts_per_tok;
     const std::int64_t tokens = checked_product(p.num_tokens, s.data_parallel_size);
-    if (s.data_parallel_size > 1)
-        collective("all_gather", checked_product(tokens, p.hidden_size), s.data_parallel_size, s.tensor_parallel_size);
+    const std::int64_t slots = s.num_expert_slots(p.num_experts);
     // Two matrices cost as much as three with two thirds of the width, on each device that shares an expert.
     const std::int64_t share = p.intermediate_size / s.expert_tensor_parallel_size;
     const std::int64_t inner = p.is_gated ? p.intermediate_size : (2 * share + 2) / 3 * s.expert_tensor_parallel_size;
+    if (execution_.dispatches_tokens()) {
+        // An 8-bit type with quantized activations is quantized before the dispatch.
+        expert_all_to_all(p.num_tokens, execution_.expert_type->unit == &device::fp8 ? execution_.expert_type
+                                                                                     : execution_.unquantized_type());
+        const std::int64_t experts = slots / s.expert_parallel_size,
+                           top_k = experts < p.num_experts_per_tok ? experts : p.num_experts_per_tok;
+        // the rows that arrive, as tokens that select only experts of this device
+        const std::int64_t rows = checked_product(tokens, p.num_experts_per_tok),
+                           parts = s.expert_parallel_size * top_k;
+        return emit(
+            path_, "moe",
+            {(rows + parts - 1) / parts, p.hidden_size, inner, top_k, experts, s.expert_tensor_parallel_size, 1},
+            execution_.expert_type, execution_.routing_distribution);
+    }
+    if (s.data_parallel_size > 1)
+        collective("all_gather", checked_product(tokens, p.hidden_size), s.data_parallel_size, s.tensor_parallel_size);
     emit(path_, "moe",
-         {tokens, p.hidden_size, inner, p.num_experts_per_tok, s.num_expert_slots(p.num_experts),
-          s.expert_tensor_parallel_size, s.expert_parallel_size},
+         {tokens, p.hidden_size, inner, p.num_experts_per_tok, slots, s.expert_tensor_parallel_size,
+          s.expert_parallel_size},
          execution_.expert_type, execution_.routing_distribution);
 }
 

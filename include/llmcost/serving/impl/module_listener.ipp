@@ -105,13 +105,29 @@ LLMCOST_INLINE void module_listener::emit(std::string name, literal family, std:
 
 LLMCOST_INLINE void module_listener::join_residual_block() {
     const parallel_config& s = execution_.parallel;
-    if (has_experts_ && s.data_parallel_size > 1)
+    if (has_experts_ && execution_.dispatches_tokens()) {
+        expert_all_to_all(last_elements_ / expert_hidden_size_, execution_.unquantized_type());
+        collective("all_gather", last_elements_, s.tensor_parallel_size);
+    } else if (has_experts_ && s.data_parallel_size > 1)
         collective("reduce_scatter", checked_product(last_elements_, s.data_parallel_size), s.data_parallel_size,
                    s.tensor_parallel_size);
     else if (has_experts_ && s.expert_parallel_size * s.expert_tensor_parallel_size > s.tensor_parallel_size)
         collective("all_reduce", last_elements_, s.expert_parallel_size * s.expert_tensor_parallel_size);
     else
         collective("all_reduce", last_elements_, s.tensor_parallel_size);
+}
+
+LLMCOST_INLINE void module_listener::expert_all_to_all(std::int64_t tokens, const operand_type* operand) {
+    before_collective();
+    const std::int64_t devices = execution_.parallel.world_size(), node = execution_.devices_per_node;
+    const std::int64_t hidden = expert_hidden_size_ / execution_.parallel.tensor_parallel_size;
+    const all_to_all_backend& backend = execution_.all_to_all();
+    const string_ref mode = is_decoding_ ? backend.decode_mode : backend.prefill_mode;
+    if (devices > node)
+        emit(path_, "network_all_to_all", {tokens, hidden, num_experts_per_tok_, (devices + node - 1) / node}, operand,
+             mode);
+    else
+        emit(path_, "deepep", {tokens, hidden, num_experts_per_tok_, devices}, operand, mode);
 }
 
 LLMCOST_INLINE void module_listener::collective(literal name, std::int64_t elements, std::int64_t devices,

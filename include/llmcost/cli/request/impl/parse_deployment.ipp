@@ -84,6 +84,19 @@ LLMCOST_INLINE checkpoint_types parse_types(const arguments& args, const parsed_
     return types;
 }
 
+/// The backend of `--all-to-all-backend`; null: the default.
+LLMCOST_INLINE const all_to_all_backend* parse_all_to_all(const arguments& args) {
+    if (!args.accepts(option::all_to_all) || !args.has(option::all_to_all)) return nullptr;
+    const std::string_view name = args.text(option::all_to_all);
+    const all_to_all_backend* const backend = find_all_to_all_backend(string_ref(name.data(), name.size()));
+    if (backend == nullptr) {
+        std::set<string_ref> names;
+        for (const all_to_all_backend& b : all_to_all_backends) names.insert(b.name);
+        throw_usage(option::all_to_all.name, unknown_name_message(names, name));
+    }
+    return backend;
+}
+
 /// The distribution of tokens over experts, by the name of `--routing`.
 LLMCOST_INLINE string_ref parse_routing(const arguments& args, string_ref default_distribution) {
     if (!args.has(option::routing)) return default_distribution;
@@ -96,8 +109,9 @@ LLMCOST_INLINE string_ref parse_routing(const arguments& args, string_ref defaul
 /// Tensor, data and expert parallelism. Throws: `usage` if the model does not support them.
 LLMCOST_INLINE parallel_config parse_parallelism(const arguments& args, const model& m, launch_mode launch) {
     const bool has_experts = m.config.moe.num_experts > 1;
-    for (const option_spec& o : {option::experts_dtype, option::routing})
-        if (args.has(o) && !has_experts) throw_usage(o.name, "not supported: this model has no routed experts");
+    for (const option_spec& o : {option::experts_dtype, option::routing, option::all_to_all, option::redundant_experts})
+        if (args.accepts(o) && args.has(o) && !has_experts)
+            throw_usage(o.name, "not supported: this model has no routed experts");
     if (args.accepts(option::training) && args.has(option::training)) {
         // experts of a training job have a mesh of their own (`training_parallelism`); data parallelism copies them
         const parallel_config of_attention{
@@ -110,8 +124,13 @@ LLMCOST_INLINE parallel_config parse_parallelism(const arguments& args, const mo
             throw_usage("--ep", "not supported: this model has no routed experts");
         return of_attention;
     }
-    const parallel_config s =
+    parallel_config s =
         make_parallel_config(m, args.number(option::tp, 1), args.number(option::dp, 1), args.number(option::ep, 1));
+    if (args.accepts(option::redundant_experts)) {
+        s.num_redundant_experts = args.number(option::redundant_experts, 0);
+        if (s.num_redundant_experts > 0 && s.expert_parallel_size == 1)
+            throw_usage(option::redundant_experts.name, "requires --ep");
+    }
     if (s.expert_parallel_size > 1 && !has_experts)
         throw_usage("--ep", "not supported: this model has no routed experts");
     if (s.world_size() % s.expert_parallel_size != 0)
@@ -200,7 +219,10 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     if (p.is_torch && !args.accepts(option::torch_host))
         throw_usage("--engine", "torch is not an inference engine; expected in llmcost latency");
     p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", engine_name) : engine{};
-    const string_ref distribution = parse_routing(args, p.execution.routing_distribution);
+    const bool is_balanced = args.accepts(option::redundant_experts) && args.number(option::redundant_experts, 0) > 0;
+    const string_ref distribution =
+        parse_routing(args, is_balanced ? string_ref("balanced") : p.execution.routing_distribution);
+    const all_to_all_backend* const all_to_all = parse_all_to_all(args);
     const int execution = args.choice(option::torch_execution,
                                       static_cast<int>(p.is_torch ? launch_mode::eager : launch_mode::cuda_graph));
     p.is_compiled = execution >= execution_compile;
@@ -228,6 +250,7 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     }
     detail::set_vision_sizes(read.found.document, p.execution.sglang_vision);
     p.execution.routing_distribution = distribution;
+    p.execution.expert_all_to_all = all_to_all;
     parallel_config all_devices = parallel;
     if (args.accepts(option::training) && args.has(option::training))
         all_devices.data_parallel_size *= args.number(option::training_cp, 1) * args.number(option::training_pp, 1);
