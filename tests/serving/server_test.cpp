@@ -6,7 +6,9 @@
 #include <llmcost/llmcost.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/all_to_all.hpp>
+#include <llmcost/serving/default_execution.hpp>
 #include <llmcost/serving/kernels.hpp>
+#include <llmcost/serving/power.hpp>
 #include <llmcost/serving/server.hpp>
 
 #include <doctest/doctest.h>
@@ -414,6 +416,31 @@ TEST_CASE("tokens of data-parallel ranks are sent to their experts, or gathered 
     CHECK(sizes_of("nccl", "all_gather") == std::vector<std::int64_t>{32 * 7168, 2, 0, 0, 0, 0, 0});
     for (const model_kernel& k : kernels_of(m, decode, config))
         if (k.shape.type == find_operator_type("deepep")) CHECK(k.shape.variant == "high_throughput");
+}
+
+// ml-energy/leaderboard @0cd52da, lm-arena-chat: Llama-3.1-70B in bfloat16 with vLLM, watts per device
+TEST_CASE("watts are those of measured servers within their interval") {
+    const std::string measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+    const engine& vllm = *find_engine("vllm");
+    struct published {
+        const char* device;
+        std::int64_t tensor;
+        double concurrency, watts;
+    };
+    for (const published& p :
+         {published{"h100_sxm", 4, 8, 441.36}, {"h100_sxm", 4, 96, 525.39}, {"b200_sxm", 2, 8, 849.01}}) {
+        kernel_library kernels(p.device, "vllm", "", measured);
+        const device& d = kernels.target_device();
+        server llm_server(presets::llama_3_1_70b,
+                          execution_of(vllm, d, {}, make_parallel_config(presets::llama_3_1_70b, p.tensor)), vllm, d,
+                          kernels);
+        const double watts =
+            llm_server({.input_tokens = 130, .output_tokens = 350, .concurrency = p.concurrency}).watts_per_device;
+        const relative_interval error = power_model_of(d).error;
+        CHECK(watts * std::exp2(error.low) <= p.watts);
+        CHECK(watts * std::exp2(error.high) >= p.watts);
+        CHECK(watts <= d.thermal_design_watts);
+    }
 }
 
 // Marlin's products keep activations in 16 bits: no launch of a quantization (IST-DASLab/marlin, README)

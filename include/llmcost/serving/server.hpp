@@ -19,6 +19,7 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
+#include <llmcost/serving/power.hpp>
 #include <llmcost/serving/stage_links.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/step_time_model.hpp>
@@ -52,6 +53,7 @@ struct serving_metrics {
     double tokens_per_second = 0;      ///< output tokens of all requests
     double num_devices = 1;
     double watts_per_device = 0;
+    device_utilization utilization{};
     double joules_per_output_token = 0;  ///< of all devices
 };
 

@@ -71,6 +71,7 @@ struct step_cost {
     double high_precision_busy = 0,
            low_precision_busy = 0;  ///< seconds at the peak rate of units of at least 16 bits, and of fewer
     double memory_busy = 0;         ///< seconds at the memory bandwidth for necessary traffic
+    double link_busy = 0;           ///< seconds at the bandwidth of links between devices
 
     step_cost& operator+=(const step_cost& cost) noexcept { return add(cost, 1); }
     /// Adds a cost `times` times.

@@ -38,7 +38,8 @@ LLMCOST_INLINE multimodal_cost compute_multimodal_cost(const model& model, workl
                         difference(total_cost.launches, read.launches),
                         difference(total_cost.high_precision_busy, read.high_precision_busy),
                         difference(total_cost.low_precision_busy, read.low_precision_busy),
-                        difference(total_cost.memory_busy, read.memory_busy)};
+                        difference(total_cost.memory_busy, read.memory_busy),
+                        difference(total_cost.link_busy, read.link_busy)};
     return out;
 }
 

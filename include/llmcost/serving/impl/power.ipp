@@ -10,11 +10,17 @@
 
 namespace llmcost {
 
-LLMCOST_INLINE double power_model::watts(const device& d, const step_cost& done, double seconds) const noexcept {
-    const double busy = compute * done.high_precision_busy + low_precision_compute * done.low_precision_busy +
-                        memory * done.memory_busy;
-    const double drawn = d.thermal_design_watts * (idle_fraction + busy / seconds);
-    return drawn < d.thermal_design_watts ? drawn : d.thermal_design_watts;
+LLMCOST_INLINE device_utilization utilization_of(const step_cost& done, double seconds) noexcept {
+    return {done.high_precision_busy / seconds, done.low_precision_busy / seconds, done.memory_busy / seconds,
+            done.link_busy / seconds};
+}
+
+LLMCOST_INLINE double power_model::watts(const llmcost::device& d, const step_cost& done,
+                                         double seconds) const noexcept {
+    const device_utilization u = utilization_of(done, seconds);
+    const double fraction = active_fraction + compute * u.compute + low_precision_compute * u.low_precision_compute +
+                            memory * u.memory + links * u.links;
+    return d.thermal_design_watts * (fraction < 1 ? fraction : 1);
 }
 
 }  // namespace llmcost

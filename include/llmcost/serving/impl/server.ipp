@@ -179,7 +179,9 @@ LLMCOST_INLINE serving_metrics server::operator()(const serving_load& load) {
     const double busy =
         k.num_running_per_rank < stages ? k.num_running_per_rank / stages : 1;  // fraction of stages that have work
     const double prompts = k.num_running_per_rank / output * k.tokens_per_step / stages;
-    f.watts_per_device = watts_of(device_, (k.decode * busy).add(k.prefill, prompts), t.step_seconds);
+    const step_cost done = (k.decode * busy).add(k.prefill, prompts);
+    f.watts_per_device = watts_of(device_, done, t.step_seconds);
+    f.utilization = utilization_of(done, t.step_seconds);
     f.joules_per_output_token = f.watts_per_device * f.num_devices / f.tokens_per_second;
     return f;
 }

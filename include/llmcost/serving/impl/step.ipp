@@ -121,6 +121,7 @@ LLMCOST_INLINE step_cost& step_cost::add(const step_cost& cost, double times) no
     high_precision_busy += times * cost.high_precision_busy;
     low_precision_busy += times * cost.low_precision_busy;
     memory_busy += times * cost.memory_busy;
+    link_busy += times * cost.link_busy;
     return *this;
 }
 
@@ -152,6 +153,8 @@ LLMCOST_INLINE step_cost cost_of(const device& d, const known_kernel& k) {
                                       work.compute_unit == &device::fp4;
         (is_low_precision ? c.low_precision_busy : c.high_precision_busy) = c.flops / (d.*work.compute_unit * 1e12);
     }
+    if (work.uses_links && !work.uses_network && bandwidth_of(d, work) > 0)
+        c.link_busy = std::fmin(c.seconds, times * work.bytes / (bandwidth_of(d, work) * 1e9));
     const double moving = c.bytes * share_moved(k.kernel.shape) / (d.memory_bandwidth * 1e9);
     c.memory_busy = moving < c.seconds ? moving : c.seconds;  // the remainder is in caches
     return c;

@@ -86,8 +86,8 @@ LLMCOST_INLINE void set_kv_tiers(cluster_config& plan, const simulated_engine& e
 LLMCOST_INLINE double joules_of(const simulated_work& work, double seconds, const device& device, std::int64_t engines,
                                 double devices_of_each) noexcept {
     const double resting = static_cast<double>(engines) * seconds - work.busy_seconds;
-    return devices_of_each *
-           (work.joules + power_model{}.idle_fraction * device.thermal_design_watts * (resting > 0 ? resting : 0));
+    return devices_of_each * (work.joules + power_model_of(device).idle_fraction * device.thermal_design_watts *
+                                                (resting > 0 ? resting : 0));
 }
 
 }  // namespace llmcost

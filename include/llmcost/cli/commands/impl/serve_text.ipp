@@ -29,6 +29,7 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 #include <llmcost/serving/multimodal_step.hpp>
+#include <llmcost/serving/power.hpp>
 #include <llmcost/serving/prediction_intervals.hpp>
 #include <llmcost/serving/server.hpp>
 #include <llmcost/serving/step.hpp>
@@ -63,7 +64,16 @@ LLMCOST_INLINE void write_serving_metrics(json_writer& json, const deployment& p
     json.member("requests_per_second", f.tokens_per_second / static_cast<double>(load.output_tokens));
     json.member("running", f.num_running).member("capacity", f.max_num_running).member("devices", f.num_devices);
     json.member("groups", p.execution.parallel.data_parallel_size);
-    json.member("watts_per_device", f.watts_per_device).member("joules_per_token", f.joules_per_output_token);
+    const relative_interval power_error = power_model_of(*p.device).error;
+    json.member("watts_per_device", f.watts_per_device)
+        .member("watts_per_device_lower", f.watts_per_device * std::exp2(power_error.low))
+        .member("watts_per_device_upper",
+                std::fmin(f.watts_per_device * std::exp2(power_error.high), p.device->thermal_design_watts))
+        .member("joules_per_token", f.joules_per_output_token);
+    json.member("compute_utilization", f.utilization.compute)
+        .member("low_precision_compute_utilization", f.utilization.low_precision_compute)
+        .member("memory_utilization", f.utilization.memory)
+        .member("link_utilization", f.utilization.links);
     if (p.price_per_hour > 0) json.member("price_per_million_tokens", price_per_million_tokens(p, f));
     if (p.grams_per_kwh > 0) json.member("grams_co2_per_million_tokens", co2_grams_per_million_tokens(p, f));
 }
@@ -178,10 +188,14 @@ LLMCOST_INLINE std::string latency_lines(const deployment& p, const serving_metr
 /// The lines of energy, price and CO2.
 LLMCOST_INLINE std::string cost_lines(const deployment& deployment, const serving_metrics& metrics) {
     std::string out;
-    if (deployment.device->thermal_design_watts > 0)
-        out +=
-            labeled_line("energy (approximate)", formatted("%.0f W per device, %.3g J per output token",
-                                                           metrics.watts_per_device, metrics.joules_per_output_token));
+    if (const double most = deployment.device->thermal_design_watts; most > 0) {
+        const relative_interval error = power_model_of(*deployment.device).error;
+        out += labeled_line("energy (approximate)",
+                            formatted("%.0f W per device (90 %% interval %.0f W to %.0f W), ", metrics.watts_per_device,
+                                      metrics.watts_per_device * std::exp2(error.low),
+                                      std::fmin(most, metrics.watts_per_device * std::exp2(error.high))) +
+                                formatted("%.3g J per output token", metrics.joules_per_output_token));
+    }
     if (deployment.price_per_hour > 0)
         out += labeled_line("price",
                             formatted("%.3g per million output tokens", price_per_million_tokens(deployment, metrics)));
