@@ -137,8 +137,8 @@ LLMCOST_INLINE const kernel_calibration* kernel_database::find_without_host_time
     for (const std::string& path : known_files_for(found, any)) {
         const calibration_document* file = calibration_at(path, d);
         const kernel_calibration* candidate = file == nullptr ? nullptr : best_match(*file, found, any);
-        if (candidate == nullptr || candidate->software == own.software || !candidate->replaces_engines || !(candidate->operand == found.operand->name) ||
-            includes_host_time(*candidate, largest) ||
+        if (candidate == nullptr || candidate->software == own.software || !candidate->replaces_engines ||
+            !(candidate->operand == found.operand->name) || includes_host_time(*candidate, largest) ||
             candidate->correction.distance(name.layer_shape.data()) > own_distance + max_farther_octaves)
             continue;
         const double difference = std::fabs(std::log(seconds_of(*candidate) / own_seconds));
