@@ -46,6 +46,8 @@ engine apply_step_constants(const engine& base_engine, const constants& step) {
     e.host_seconds_per_sequence = 1e-5 * std::fabs(step[2]);
     return e;
 }
+/// Whether a run is of an engine. The engine of a run may have constants of a calibration.
+bool is_of(const engine& base_engine, const run& r) { return r.serving_engine->name == base_engine.name; }
 served_times times(const engine& e, const run& r) { return in_closed_form(e, r); }
 
 /// Mean of robust errors of logarithms, every model with the same weight. Runs that are several times `soft` off have
@@ -407,7 +409,7 @@ int fit_all(const std::vector<std::string>& arguments) {
         std::vector<const run*> engine_runs;
         std::set<std::string> models;
         for (const run& r : runs)
-            if (r.serving_engine == &base_engine && r.fitted) {
+            if (is_of(base_engine, r) && r.fitted) {
                 engine_runs.push_back(&r);
                 models.insert(r.model);
             }
@@ -433,13 +435,13 @@ int fit_all(const std::vector<std::string>& arguments) {
             }
         }
         for (const run& r : runs)
-            if (r.serving_engine == &base_engine && !r.fitted) {
+            if (is_of(base_engine, r) && !r.fitted) {
                 const run_prediction p = predictions(fitted_engine, host, r);
                 groups[{true, r.system, r.model}].add(p, r);
                 by_evidence[{name, r.evidence}][{r.system, r.model}].add(p, r);
             }
         for (const run& r : poorer)
-            if (r.serving_engine == &base_engine)
+            if (is_of(base_engine, r))
                 by_evidence[{name, r.evidence}][{r.system, r.model}].add(predictions(fitted_engine, host, r), r);
         for (const auto& [key, e] : groups) {
             const auto& [elsewhere, system, model] = key;
