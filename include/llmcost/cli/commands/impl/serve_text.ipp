@@ -188,12 +188,12 @@ LLMCOST_INLINE std::string latency_lines(const deployment& p, const serving_metr
 /// The lines of energy, price and CO2.
 LLMCOST_INLINE std::string cost_lines(const deployment& deployment, const serving_metrics& metrics) {
     std::string out;
-    if (const double most = deployment.device->thermal_design_watts; most > 0) {
+    if (const double maximum = deployment.device->thermal_design_watts; maximum > 0) {
         const relative_interval error = power_model_of(*deployment.device).error;
         out += labeled_line("energy (approximate)",
                             formatted("%.0f W per device (90 %% interval %.0f W to %.0f W), ", metrics.watts_per_device,
                                       metrics.watts_per_device * std::exp2(error.low),
-                                      std::fmin(most, metrics.watts_per_device * std::exp2(error.high))) +
+                                      std::fmin(maximum, metrics.watts_per_device * std::exp2(error.high))) +
                                 formatted("%.3g J per output token", metrics.joules_per_output_token));
     }
     if (deployment.price_per_hour > 0)
