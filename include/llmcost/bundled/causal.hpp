@@ -190,6 +190,13 @@ inline constexpr bundled_config bundled_causal[]{
      R"("quantization_config":{"activation_scheme":"dynamic","fmt":"float8_e4m3fn","quant_method":"fp8",)"
      R"("weight_block_size":[128,128],"modules_to_not_convert":["gate","e_score_correction_bias","lm_head"]},"rotary_dim":64,)"
      R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":200064,"num_mtp_modules":3})"sv, 228689748992},
+    {"MiniMaxAI/MiniMax-M2.7"sv, "sizes of MiniMaxAI/MiniMax-M2.1, of which it has the parameters"sv,
+     R"({"model_type":"minimax_m2","architectures":["MiniMaxM2ForCausalLM"],"head_dim":128,"hidden_act":"silu",)"
+     R"("hidden_size":3072,"intermediate_size":1536,"max_position_embeddings":196608,"num_attention_heads":48,)"
+     R"("num_experts_per_tok":8,"num_hidden_layers":62,"num_key_value_heads":8,"num_local_experts":256,)"
+     R"("quantization_config":{"activation_scheme":"dynamic","fmt":"float8_e4m3fn","quant_method":"fp8",)"
+     R"("weight_block_size":[128,128],"modules_to_not_convert":["gate","e_score_correction_bias","lm_head"]},"rotary_dim":64,)"
+     R"("tie_word_embeddings":false,"use_cache":true,"vocab_size":200064,"num_mtp_modules":3})"sv, 228689748992},
     {"MiniMaxAI/MiniMax-Text-01-hf"sv, "its own config.json"sv,
      R"({"model_type":"minimax","architectures":["MiniMaxForCausalLM"],"attention_dropout":0.0,)"
      R"("layer_types":["linear_attention","linear_attention","linear_attention","linear_attention","linear_attention",)"
@@ -349,6 +356,14 @@ inline constexpr bundled_config bundled_causal[]{
      R"("first_k_dense_replace":1,"num_hidden_layers":46,"num_key_value_heads":8,"rope_scaling":null,)"
      R"("tie_word_embeddings":false,"torch_dtype":"bfloat16","use_cache":true,"use_qk_norm":false,"vocab_size":151552,)"
      R"("num_nextn_predict_layers":1})"sv, 106852245504},
+    {"zai-org/GLM-4.7-Flash"sv, "its own config.json"sv,
+     R"({"model_type":"glm4_moe_lite","architectures":["Glm4MoeLiteForCausalLM"],"attention_bias":false,)"
+     R"("attention_dropout":0.0,"hidden_act":"silu","hidden_size":2048,"intermediate_size":10240,)"
+     R"("max_position_embeddings":202752,"moe_intermediate_size":1536,"norm_topk_prob":true,"num_attention_heads":20,)"
+     R"("n_group":1,"topk_group":1,"n_routed_experts":64,"n_shared_experts":1,"num_experts_per_tok":4,"num_hidden_layers":47,)"
+     R"("num_key_value_heads":20,"num_nextn_predict_layers":1,"rope_scaling":null,"tie_word_embeddings":false,)"
+     R"("dtype":"bfloat16","q_lora_rank":768,"kv_lora_rank":512,"qk_nope_head_dim":192,"qk_rope_head_dim":64,"v_head_dim":256,)"
+     R"("vocab_size":154880})"sv, 29943390976},
 };
 // clang-format on
 

@@ -218,6 +218,28 @@ inline constexpr bundled_config bundled_image_text_from_q[]{
      R"("mtp_num_hidden_layers":1,"mamba_ssm_dtype":"float32"},"tie_word_embeddings":false,"vision_config":{"depth":27,)"
      R"("hidden_act":"gelu_pytorch_tanh","hidden_size":1152,"in_channels":3,"intermediate_size":4304,"num_heads":16,)"
      R"("num_position_embeddings":2304,"out_hidden_size":3072,"patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}})"sv, 122562817776},
+    {"Qwen/Qwen3.6-27B"sv, "nvidia/Qwen3.6-27B-NVFP4 config.json, not quantized"sv,
+     R"({"model_type":"qwen3_5","architectures":["Qwen3_5ForConditionalGeneration"],"dtype":"bfloat16",)"
+     R"("text_config":{"attention_bias":false,"attention_dropout":0.0,"dtype":"bfloat16","full_attention_interval":4,)"
+     R"("head_dim":256,"hidden_act":"silu","hidden_size":5120,"intermediate_size":17408,"layer_types":["linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention","linear_attention","linear_attention","linear_attention",)"
+     R"("full_attention","linear_attention","linear_attention","linear_attention","full_attention","linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention","linear_attention","linear_attention","linear_attention",)"
+     R"("full_attention","linear_attention","linear_attention","linear_attention","full_attention","linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention","linear_attention","linear_attention","linear_attention",)"
+     R"("full_attention","linear_attention","linear_attention","linear_attention","full_attention","linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention","linear_attention","linear_attention","linear_attention",)"
+     R"("full_attention","linear_attention","linear_attention","linear_attention","full_attention","linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention","linear_attention","linear_attention","linear_attention",)"
+     R"("full_attention","linear_attention","linear_attention","linear_attention","full_attention","linear_attention",)"
+     R"("linear_attention","linear_attention","full_attention"],"linear_conv_kernel_dim":4,"linear_key_head_dim":128,)"
+     R"("linear_num_key_heads":16,"linear_num_value_heads":48,"linear_value_head_dim":128,"mamba_ssm_dtype":"float32",)"
+     R"("max_position_embeddings":262144,"mtp_num_hidden_layers":1,"num_attention_heads":24,"num_hidden_layers":64,)"
+     R"("num_key_value_heads":4,"rope_parameters":{"mrope_section":[11,11,10],"partial_rotary_factor":0.25,)"
+     R"("rope_type":"default"},"tie_word_embeddings":false,"vocab_size":248320},"tie_word_embeddings":false,)"
+     R"("vision_config":{"depth":27,"dtype":"bfloat16","hidden_act":"gelu_pytorch_tanh","hidden_size":1152,"in_channels":3,)"
+     R"("intermediate_size":4304,"num_heads":16,"num_position_embeddings":2304,"out_hidden_size":5120,"patch_size":16,)"
+     R"("spatial_merge_size":2,"temporal_patch_size":2}})"sv, 27356728560},
     {"Salesforce/instructblip-flan-t5-xl"sv, "its own config.json"sv,
      R"({"model_type":"instructblip","architectures":["InstructBlipForConditionalGeneration"],"num_query_tokens":32,)"
      R"("qformer_config":{"vocab_size":30523},"text_config":{"d_ff":5120,"d_kv":64,"d_model":2048,"dense_act_fn":"gelu",)"

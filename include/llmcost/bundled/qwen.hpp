@@ -15,6 +15,11 @@ inline constexpr bundled_config bundled_qwen[] = {
      R"("intermediate_size":8960,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,)"
      R"("hidden_act":"silu","max_position_embeddings":131072,"rope_theta":10000,"use_sliding_window":false,)"
      R"("tie_word_embeddings":false,"torch_dtype":"bfloat16"})"sv, 1777088000},
+    {"deepseek-ai/DeepSeek-R1-Distill-Qwen-14B"sv, "as Qwen2.5-14B in litgpt 0.5.13 config.py"sv,
+     R"({"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"attention_dropout":0.0,"hidden_act":"silu",)"
+     R"("hidden_size":5120,"intermediate_size":13824,"max_position_embeddings":131072,"num_attention_heads":40,)"
+     R"("num_hidden_layers":48,"num_key_value_heads":8,"tie_word_embeddings":false,"torch_dtype":"bfloat16",)"
+     R"("use_sliding_window":false,"sliding_window":131072,"vocab_size":152064})"sv, 14770033664},
     {"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"sv, "as Qwen2.5-Math-7B in litgpt 0.5.13 config.py"sv,
      R"({"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"vocab_size":152064,"hidden_size":3584,)"
      R"("intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,)"
