@@ -5,8 +5,8 @@
 
     python3 tests/oracle/compare_local_inference.py --llmcost build/llmcost ROWS.csv [--configs DIR] [--list] [--markdown]
 
-ROWS.csv has the columns backend, device, devices, model, quant, fa, ubatch, test (`pp512`, `tg128`), depth and
-tokens_per_second of llama-bench. Figures of writing without a length are asked after 64 tokens. DIR has
+ROWS.csv has the columns backend, device, devices, model, quant, fa, ubatch, test (`pp512`, `tg128`), depth,
+tokens_per_second and source of llama-bench. Figures of writing without a length are asked after 64 tokens. DIR has
 configurations ORG__NAME.json of models that are not bundled.
 """
 import argparse
@@ -72,8 +72,12 @@ def question(row, configs):
         options += ["--tensor-split", ",".join(["1"] * int(row["devices"]))]
     if row["fa"] == "0":
         options += ["--flash-attn", "off"]
-    if row["ubatch"]:
-        options += ["--ubatch-size", row["ubatch"]]
+    ubatch = row["ubatch"]
+    # kyuz0/amd-strix-halo-toolboxes, benchmark/run_benchmarks.sh: -ub 2048 for long contexts, except with Vulkan
+    if not ubatch and depth > 0 and "kyuz0" in row["source"] and row["backend"] == "ROCm":
+        ubatch = "2048"
+    if ubatch:
+        options += ["--ubatch-size", ubatch]
     backend = next((b for b in ("cuda", "rocm", "vulkan", "metal") if b in row["backend"].lower()), None)
     if backend:
         options += ["--backend", backend]

@@ -35,6 +35,7 @@ struct llama_cpp_rates {
     double half_peak = 1;                 ///< share of the 16-bit peak that products of prompts reach: F16
     double bfloat_peak = 1;               ///< BF16
     double quantized_peak = 1;            ///< quantized types
+    double token_peak = 0;                ///< share of the peak at which weights are decoded for one token; 0: no limit
     double half_per_watt = 0;             ///< TFLOP/s per watt of the board at most: F16; 0: no limit
     double quantized_per_watt = 0;        ///< quantized types
     double dequantization_passes = 0;     ///< part of writing and reading weights as F16 that products do not hide
@@ -44,6 +45,7 @@ struct llama_cpp_rates {
     double score_passes = 7;              ///< without flash attention: reads and writes of float32 scores of a prompt
     double activation_passes = 2;         ///< reads and writes of float32 results between products
     double launch_seconds = 0;            ///< of an operation
+    double launch_seconds_per_unit = 0;   ///< of an operation, for each compute unit: a barrier of threads
     double crossing_seconds = 0;          ///< of a change of the device
     double generation_interval =
         0.2;                       ///< nine of ten measured generation speeds differ by at most this factor, minus 1
@@ -58,7 +60,9 @@ struct llama_cpp_rates {
 // 11.3 %). Prompts are limited by power: TFLOP/s per watt agree within a generation, shares of the peak do not.
 // `cache_bandwidth` and `attention_peak` are assumed to be near those of Vulkan and ROCm.
 // ROCm, Vulkan: kyuz0/amd-strix-halo-toolboxes, one device, with flash attention; Vulkan with RADV.
-// Metal: the tables of May 2024, M1 Max and M3 Max. CPU: geerlingguy/ai-benchmarks, generation only.
+// Metal: the tables of May 2024, M1 Max and M3 Max. CPU: geerlingguy/ai-benchmarks, generation only: five CPUs. The
+// barrier of threads is that of AmpereOne with 192 cores. Arm cores of Raspberry Pi and CIX decode slower than their
+// memory.
 // clang-format off
 inline constexpr llama_cpp_rates llama_cpp_rate_table[]{
     {.backend = llama_cpp_backend::cuda, .min_capability = 100, .half_bandwidth = 0.93, .bfloat_bandwidth = 0.93, .quantized_bandwidth = 0.949, .unit_bandwidth = 10.2,
@@ -94,9 +98,15 @@ inline constexpr llama_cpp_rates llama_cpp_rate_table[]{
     {.backend = llama_cpp_backend::metal, .half_bandwidth = 0.918, .bfloat_bandwidth = 0.918, .quantized_bandwidth = 0.8,
      .half_peak = 0.808, .bfloat_peak = 0.7, .quantized_peak = 0.702,
      .cache_bandwidth = 0.6, .eager_cache_bandwidth = 0.141, .attention_peak = 0.3, .launch_seconds = 4.5e-6, .generation_interval = 0.25, .prompt_interval = 0.3},
-    {.backend = llama_cpp_backend::cpu, .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.55,
+    {.backend = llama_cpp_backend::cpu, .title_prefix = "Raspberry Pi", .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.7,
+     .half_peak = 0.4, .bfloat_peak = 0.3, .quantized_peak = 0.4, .token_peak = 0.19,
+     .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds_per_unit = 2.5e-7, .generation_interval = 0.4, .prompt_interval = 1},
+    {.backend = llama_cpp_backend::cpu, .title_prefix = "CIX", .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.7,
+     .half_peak = 0.4, .bfloat_peak = 0.3, .quantized_peak = 0.4, .token_peak = 0.19,
+     .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds_per_unit = 2.5e-7, .generation_interval = 0.4, .prompt_interval = 1},
+    {.backend = llama_cpp_backend::cpu, .half_bandwidth = 0.65, .bfloat_bandwidth = 0.5, .quantized_bandwidth = 0.7,
      .half_peak = 0.4, .bfloat_peak = 0.3, .quantized_peak = 0.4,
-     .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds = 1e-5, .generation_interval = 0.5, .prompt_interval = 1},
+     .cache_bandwidth = 0.5, .eager_cache_bandwidth = 0.4, .attention_peak = 0.2, .launch_seconds_per_unit = 2.5e-7, .generation_interval = 0.4, .prompt_interval = 1},
 };
 // clang-format on
 

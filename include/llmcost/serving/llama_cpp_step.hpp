@@ -38,6 +38,7 @@ struct llama_cpp_work {
     double score_bytes = 0;       ///< float32 scores of all heads
     double activation_bytes = 0;  ///< float32 results of all products
     double launches = 0;          ///< operations
+    double prompt_launches = 0;  ///< kernels of a prompt: operations, and conversions of weights and activations to F16
 
     llama_cpp_work& operator+=(const llama_cpp_work& other) noexcept;
 
@@ -50,8 +51,9 @@ struct llama_cpp_work {
 
 /// Tokens of a step.
 struct llama_cpp_step_tokens {
-    std::int64_t past = 0;      ///< tokens in the cache
-    std::int64_t sequence = 1;  ///< new tokens
+    std::int64_t past = 0;      ///< tokens in the cache of each sequence
+    std::int64_t sequence = 1;  ///< new tokens of each sequence
+    std::int64_t batch = 1;     ///< sequences
 };
 
 /// The processors of a step.
@@ -96,10 +98,10 @@ struct llama_cpp_step_time {
 ///     attention             = cache bytes / (memory bandwidth · share), or FLOPs / (peak · share)
 ///     overhead              = operations · launch time + activation bytes / memory bandwidth
 ///
-/// A prompt runs in physical batches of `options.num_ubatch` tokens. Devices run one after the other; physical batches
-/// of a prompt overlap on several devices. Weights on the host are copied to the first device for batches of 32
-/// tokens or more. Source: ggml/src/ggml-cuda/ggml-cuda.cu, `ggml_backend_cuda_device_offload_op`;
-/// src/llama-context.cpp, `llama_context` (`pipeline_parallel`).
+/// A prompt runs in physical batches of `options.num_ubatch` tokens; `tokens.batch` sequences share these batches.
+/// Devices run one after the other; physical batches of a prompt overlap on several devices. Weights on the host are
+/// copied to the first device for batches of 32 tokens or more. Source: ggml/src/ggml-cuda/ggml-cuda.cu,
+/// `ggml_backend_cuda_device_offload_op`; src/llama-context.cpp, `llama_context` (`pipeline_parallel`).
 [[nodiscard]] llama_cpp_step_time time_llama_cpp_step(const model& m, const llama_cpp_step_tokens& tokens,
                                                       const llama_cpp_options& options,
                                                       const std::vector<llama_cpp_tensor>& tensors,

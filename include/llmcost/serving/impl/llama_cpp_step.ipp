@@ -38,6 +38,13 @@ inline constexpr double operations_per_router = 8;
 /// `mul_mat_q_case` (`mmq_x`).
 inline constexpr double padded_rows_per_expert = 32;
 
+/// Kernels of a product of a prompt: conversion of its inputs to F16, product, conversion of its results to F32; of
+/// quantized weights also their conversion. Source: ggml-cuda.cu of May 2024, `ggml_cuda_op_mul_mat_cublas`.
+inline constexpr double kernels_per_half_product = 3, kernels_per_quantized_product = 4;
+/// Kernels that wait for a device before a launch blocks the host, which then launches nothing on other devices. Not
+/// documented; of the four cards of each kind, 70B models with more kernels per physical batch do not overlap.
+inline constexpr double launch_queue_size = 1024;
+
 /// Time of the slowest device of a pipeline of physical batches, relative to its work. Fitted on two to six devices.
 inline constexpr double pipeline_overhead = 1.15;
 
@@ -59,6 +66,7 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
     prefill.sequence = 2;
     const std::vector<kv_cache_entry> two = list_kv_cache(m, prefill);
     const auto n = static_cast<double>(tokens.sequence);
+    const auto batch = static_cast<double>(tokens.batch);
     const auto heads = static_cast<double>(m.config.num_attention_heads);
     // the mask is causal, but ggml computes all scores of a physical batch
     const double all_keys = static_cast<double>(tokens.past + tokens.sequence);
@@ -76,16 +84,16 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
                         elements_of_two = elements_of_shape(two[i].tensors[k]);
             if (elements_of_two <= elements) {
                 constexpr double read_and_written = 2, float_bytes = 4;
-                on.state_bytes += read_and_written * float_bytes * to_real(elements);
+                on.state_bytes += batch * read_and_written * float_bytes * to_real(elements);
                 continue;
             }
             const bool is_latent = m.config.mla.kv_lora_rank > 0;
             const bool is_value = num_tensors++ == 1 && !is_latent;
             const ggml_block& type = is_value ? options.values : options.keys;
-            on.cache_bytes += keys * to_real(type.bytes_of(elements_of_two - elements));
+            on.cache_bytes += batch * keys * to_real(type.bytes_of(elements_of_two - elements));
             const auto width = static_cast<double>(one[i].tensors[k].back());
-            on.attention_flops += (is_latent ? 4 : 2) * heads * width * keys * n;
-            if (!is_value) on.score_bytes += 4 * heads * keys * n;
+            on.attention_flops += batch * (is_latent ? 4 : 2) * heads * width * keys * n;
+            if (!is_value) on.score_bytes += batch * 4 * heads * keys * n;
         }
     }
 }
@@ -112,7 +120,19 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
 }
 
 /// The number of changes of the backend in a step.
-[[nodiscard]] LLMCOST_INLINE std::int64_t num_crossings(const llama_cpp_placement& placement) {
+[[nodiscard]] LLMCOST_INLINE std::int64_t num_crossings(const llama_cpp_placement& placement,
+                                                        const std::vector<llama_cpp_tensor>& tensors) {
+    // the backend of the MLP of each layer
+    std::vector<std::int32_t> mlps = placement.experts;
+    for (const llama_cpp_tensor& t : tensors) {
+        const std::int64_t layer = layer_of_path(t.weight.parameter);
+        if (layer < 0 || layer >= static_cast<std::int64_t>(mlps.size()) || !t.is_matrix ||
+            is_expert_parameter(t.weight.parameter))
+            continue;
+        const std::int32_t backend = backend_of(t, placement);
+        if (backend != placement.layers[static_cast<std::size_t>(layer)])
+            mlps[static_cast<std::size_t>(layer)] = backend;
+    }
     std::int64_t crossings = 0;
     // the embeddings of tokens are read on the host and copied with the inputs
     std::int32_t current = placement.layers.empty() ? placement.host() : placement.layers.front();
@@ -122,7 +142,7 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
     };
     for (std::size_t i = 0; i < placement.layers.size(); ++i) {
         run_on(placement.layers[i]);
-        run_on(placement.experts[i]);
+        run_on(mlps[i]);
     }
     run_on(placement.output);
     return crossings;
@@ -137,6 +157,10 @@ LLMCOST_INLINE void add_attention_work(const model& m, const llama_cpp_step_toke
     return 1e12 * (d.vendor == string_ref("NVIDIA") ? std::max(halves, d.int8 / 2) : halves);
 }
 
+/// Tokens of a prompt up to which kernels multiply quantized weights as integers; larger batches convert them to F16.
+/// Source: ggml-cuda.cu of May 2024, `ggml_cuda_mul_mat` (`MMQ_MAX_BATCH_SIZE`).
+inline constexpr std::int64_t max_integer_tokens = 32;
+
 /// The time of the work of one physical batch on one processor.
 struct work_seconds {
     double weights = 0;
@@ -146,7 +170,8 @@ struct work_seconds {
 };
 
 [[nodiscard]] LLMCOST_INLINE work_seconds seconds_of(const llama_cpp_work& work, const llama_cpp_rates& rates,
-                                                     const device& d, bool is_prompt, bool has_flash_attention) {
+                                                     const device& d, bool is_prompt, bool is_converted,
+                                                     bool has_flash_attention) {
     const double bandwidth = 1e9 * d.memory_bandwidth;
     const double peak = prompt_peak(d);
     const double limit = rates.unit_bandwidth > 0 && d.num_compute_units > 0
@@ -169,9 +194,10 @@ struct work_seconds {
                                       : limit;
         const double read = p.bytes / std::min(type_limit, bandwidth * bandwidth_share[i]);
         const double computed = p.flops / product_peak(i);
-        out.weights += is_prompt ? std::max(read, computed) : read;
+        const double decoded = rates.token_peak > 0 ? p.flops / (peak * rates.token_peak) : 0;
+        out.weights += std::max(read, is_prompt ? computed : decoded);
     }
-    if (is_prompt) {
+    if (is_converted) {
         // cuBLAS reads weights that a kernel has converted to F16
         constexpr double written_and_read = 2 * 2;
         const llama_cpp_work::products& p = work.by_class[static_cast<std::size_t>(ggml_type_class::quantized)];
@@ -185,7 +211,8 @@ struct work_seconds {
     else
         out.attention += cache + work.score_bytes * rates.score_passes / bandwidth +
                          work.attention_flops / product_peak(static_cast<std::size_t>(ggml_type_class::half));
-    out.overhead = work.launches * rates.launch_seconds + rates.activation_passes * work.activation_bytes / bandwidth;
+    const double launch = rates.launch_seconds + rates.launch_seconds_per_unit * d.num_compute_units;
+    out.overhead = work.launches * launch + rates.activation_passes * work.activation_bytes / bandwidth;
     return out;
 }
 
@@ -212,6 +239,7 @@ LLMCOST_INLINE llama_cpp_work& llama_cpp_work::operator+=(const llama_cpp_work& 
     score_bytes += other.score_bytes;
     activation_bytes += other.activation_bytes;
     launches += other.launches;
+    prompt_launches += other.prompt_launches;
     return *this;
 }
 
@@ -238,7 +266,8 @@ LLMCOST_INLINE std::vector<llama_cpp_work> llama_cpp_work_of(const model& m, con
                                                              const std::vector<llama_cpp_tensor>& tensors) {
     const detail::llama_cpp_placement placement = detail::step_placement(m, options, tensors);
     std::vector<llama_cpp_work> work(static_cast<std::size_t>(placement.num_devices) + 1);
-    const auto n = static_cast<double>(tokens.sequence);
+    const auto batch = static_cast<double>(tokens.batch);
+    const double n = batch * static_cast<double>(tokens.sequence);
     const moe_config& moe = m.config.moe;
     for (const llama_cpp_tensor& t : tensors) {
         if (detail::is_multimodal_parameter(t.weight.parameter)) continue;
@@ -247,12 +276,16 @@ LLMCOST_INLINE std::vector<llama_cpp_work> llama_cpp_work_of(const model& m, con
         if (t.is_lookup && !is_head_copy) continue;
         llama_cpp_work& on = work[static_cast<std::size_t>(detail::backend_of(t, placement))];
         on.launches += t.is_matrix ? 2 : 1;
+        on.prompt_launches += !t.is_matrix ? 1
+                              : type_class_of(t.type) == ggml_type_class::quantized
+                                  ? detail::kernels_per_quantized_product
+                                  : detail::kernels_per_half_product;
         if (!t.is_matrix) continue;
         const bool is_expert = detail::is_expert_parameter(t.weight.parameter) && moe.num_experts > 0;
         const bool is_in_layer = detail::layer_of_path(t.weight.parameter) >= 0;
         const double share = is_expert ? detail::read_experts(moe, n) : 1;
-        // logits of one position
-        const double rows = is_in_layer ? n : 1;
+        // logits of one position of each sequence
+        const double rows = is_in_layer ? n : batch;
         const double used =
             is_expert ? rows * static_cast<double>(moe.num_experts_per_tok) / static_cast<double>(moe.num_experts)
                       : rows;
@@ -269,8 +302,10 @@ LLMCOST_INLINE std::vector<llama_cpp_work> llama_cpp_work_of(const model& m, con
     }
     for (std::size_t i = 0; i < placement.layers.size(); ++i) {
         llama_cpp_work& on = work[static_cast<std::size_t>(placement.layers[i])];
-        on.launches += detail::operations_per_layer;
-        if (moe.num_experts > 0) on.launches += detail::operations_per_router;
+        const double operations =
+            detail::operations_per_layer + (moe.num_experts > 0 ? detail::operations_per_router : 0);
+        on.launches += operations;
+        on.prompt_launches += operations;
     }
     detail::add_attention_work(m, tokens, options, placement, work);
     return work;
@@ -288,22 +323,24 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
         processors.gpu == nullptr ? host_rates : rates_of(processors.backend, *processors.gpu);
     const llama_cpp_rates& rates = placement.num_devices > 0 ? gpu_rates : host_rates;
     const bool is_unified = processors.gpu != nullptr && processors.gpu->pcie_bandwidth == 0;
-    const auto crossings = static_cast<double>(detail::num_crossings(placement));
+    const auto crossings = static_cast<double>(detail::num_crossings(placement, tensors));
 
     llama_cpp_step_time out;
     std::vector<double> on_backend(host + 1);
     std::int64_t num_batches = 0;
+    const std::int64_t tokens_per_batch = std::max<std::int64_t>(options.num_ubatch / tokens.batch, 1);
     for (std::int64_t done = 0; done < tokens.sequence; ++num_batches) {
-        const std::int64_t n = std::min(options.num_ubatch, tokens.sequence - done);
-        const std::vector<llama_cpp_work> work = llama_cpp_work_of(m, {tokens.past + done, n}, options, tensors);
-        const bool is_prompt = n > 1;
+        const std::int64_t per_sequence = std::min(tokens_per_batch, tokens.sequence - done);
+        const std::int64_t n = tokens.batch * per_sequence;
+        const std::vector<llama_cpp_work> work =
+            llama_cpp_work_of(m, {tokens.past + done, per_sequence, tokens.batch}, options, tensors);
         for (std::size_t i = 0; i < work.size(); ++i) {
             const bool is_host = i == host;
             const bool is_copied = is_host && host > 0 && n >= min_offloaded_tokens && !is_unified;
             const bool on_gpu = !is_host || is_copied;
-            const detail::work_seconds s =
-                detail::seconds_of(work[i], on_gpu ? gpu_rates : host_rates,
-                                   on_gpu ? *processors.gpu : *processors.host, is_prompt, options.has_flash_attention);
+            const detail::work_seconds s = detail::seconds_of(
+                work[i], on_gpu ? gpu_rates : host_rates, on_gpu ? *processors.gpu : *processors.host, n > 1,
+                per_sequence > detail::max_integer_tokens, options.has_flash_attention);
             out.weights_seconds += s.weights;
             out.attention_seconds += s.attention;
             out.overhead_seconds += s.overhead;
@@ -320,16 +357,21 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
                 crossings * (rates.crossing_seconds + hidden_bytes / detail::host_link_bandwidth(*processors.gpu));
         out.work.resize(work.size());
         for (std::size_t i = 0; i < work.size(); ++i) out.work[i] += work[i];
-        done += n;
+        done += per_sequence;
     }
     const double sum = out.weights_seconds + out.attention_seconds + out.overhead_seconds + out.transfer_seconds;
     out.seconds = sum;
     if (placement.num_devices > 1 && placement.is_complete && num_batches > 1) {
-        // the slowest device is busy all the time; the others wait for the first batch and after the last one
-        double slowest = 0;
+        // the first batch runs on one device after the other; of the next ones, the slowest device is busy all the
+        // time, unless the queue of a device cannot have the kernels of as many batches
+        double slowest = 0, launches = 0;
         for (const double seconds : on_backend) slowest = std::max(slowest, seconds);
+        for (const llama_cpp_work& work : out.work) launches = std::max(launches, work.prompt_launches);
         const auto batches = static_cast<double>(num_batches);
-        out.seconds = std::min(sum, detail::pipeline_overhead * slowest + (sum - slowest) / batches);
+        const double overlapping = std::max(1.0, detail::launch_queue_size * batches / launches);
+        const double first = sum / batches;
+        const double next = std::max(detail::pipeline_overhead * slowest, sum / overlapping) / batches;
+        out.seconds = std::min(sum, first + (batches - 1) * next);
     }
     const bool has_host_work = host > 0 && on_backend[host] > 0;
     const double interval =
