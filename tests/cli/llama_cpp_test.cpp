@@ -64,7 +64,7 @@ TEST_CASE("llama.cpp's options are refused without it") {
               "--gpu-layers: supported only with --engine llama.cpp"));
     CHECK(has(refused(llama_cpp + "-fa off -ctv q8_0"), "--cache-type-v: a quantized type requires flash attention"));
     CHECK(has(refused(llama_cpp + "-ts 0,0"), "--tensor-split: expected a share above 0"));
-    CHECK(has(refused("fit --memory 8GB --config " + config_of("meta-llama__Llama-3.2-1B") + " --engine llama.cpp"),
+    CHECK(has(refused("report --device h100 --config " + config_of("meta-llama__Llama-3.2-1B") + " --engine llama.cpp"),
               "--engine: llama.cpp is supported only by llmcost memory"));
 }
 

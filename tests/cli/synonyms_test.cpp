@@ -63,7 +63,7 @@ TEST_CASE("options of other programs are answered with their names here") {
         REQUIRE(begin != std::string::npos);
         return text.substr(begin + 6, text.size() - begin - 7);
     };
-    CHECK(use("memory --context 2048" + qwen) == "--sequence 2048; --context is an option of llmcost local");
+    CHECK(use("memory --context 2048" + qwen) == "--sequence 2048; --context is an option of llmcost fit, local");
     CHECK(use("memory --ctx 2048" + qwen) == "--sequence 2048");
     CHECK(use("memory --batch-size 8" + qwen) == "--batch 8");
     CHECK(use("memory --gpu h100" + qwen) == "--device h100");

@@ -11,6 +11,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/sglang_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
@@ -76,16 +77,19 @@ inline constexpr std::array fit_options = concatenate(
     without_first_section(training_options), std::array{option::fit_devices},
     with_section("Hardware and engine",
                  concatenate(device_list_options, engine_memory_options, std::array{option::network})),
-    with_section("SGLang", sglang_option_specs), with_section("Cost", std::array{option::price}),
+    with_section("SGLang", sglang_option_specs), with_section("llama.cpp", llama_cpp_fit_options),
+    with_section("Cost", std::array{option::price}),
     with_section("Precision",
                  std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype}),
     with_section("Output", std::array{option::format}), help_option);
 
-inline constexpr std::array<command_example, 2> fit_examples{{
+inline constexpr std::array<command_example, 3> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192",
      "the largest batch and the longest context"},
     {"llmcost fit --model Qwen/Qwen3-8B --training --memory 24GB --sequence 2048",
      "changes with which a training step fits"},
+    {"llmcost fit --model Qwen/Qwen3-30B-A3B --quantization q4_k_m --engine llama.cpp --device rtx_4070_ti_super",
+     "command lines of llama-server, and the settings of Ollama and LM Studio"},
 }};
 
 inline constexpr command fit_command{
@@ -97,6 +101,8 @@ inline constexpr command fit_command{
         "for a memory size. If the workload does not fit, lists single changes and the memory that each\n"
         "of them requires. With --training, also lists combinations that fit, cheapest first.\n"
         "--device h100,rtx_4090 or --device all prints a table of devices.\n"
+        "With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the context and the types of the KV cache,\n"
+        "and prints command lines of llama-server, fastest first.\n"
         "Exit code 8: the workload does not fit into --memory or --device.\n",
     .options = fit_options,
     .run = run_fit,

@@ -11,6 +11,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
@@ -62,6 +63,11 @@ struct llama_cpp_speed {
 ///
 /// If the rules of its conversion are not known, all matrices have the type of the mix. Throws: as `program::read`.
 [[nodiscard]] llama_cpp_model read_llama_cpp_model(const arguments& args, const program& io);
+
+/// Divides the tensors of a model into those of its GGUF file, and sets the devices of those that a rule matches.
+///
+/// Throws: `unsupported` if the GGUF names of its tensors are not known.
+void override_tensors(llama_cpp_model& m, const std::vector<tensor_override>& overrides);
 
 /// The device of `--device`, and the CPU of `--cpu`. Throws: `usage`.
 [[nodiscard]] llama_cpp_machine parse_llama_cpp_machine(const arguments& args, std::string_view device_name);

@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/llama_cpp_graph.hpp>
 #include <llmcost/memory/llama_cpp_memory.hpp>
 #include <llmcost/memory/name_pattern.hpp>
 #include <llmcost/report/json_writer.hpp>
@@ -23,6 +24,12 @@ namespace llmcost::cli::detail {
 
 /// Parses the options of llama.cpp. Throws: `usage` for an invalid value, or if the engine is another one.
 [[nodiscard]] llama_cpp_options parse_llama_cpp_options(const arguments& args, const engine_memory_profile& profile);
+
+/// The block of a type of the KV cache, by its place in `option::ggml_cache_types`.
+[[nodiscard]] ggml_block cache_block(int choice);
+
+/// The bytes of `--ram`, or a default. Throws: `usage`.
+[[nodiscard]] std::uint64_t parse_ram(const arguments& args, std::uint64_t default_bytes);
 
 /// A rule of `--override-tensor`.
 struct tensor_override {
@@ -42,6 +49,11 @@ struct tensor_override {
 [[nodiscard]] std::vector<llama_cpp_weight> with_overrides(const parsed_model& read,
                                                            const std::vector<llama_cpp_weight>& weights,
                                                            const std::vector<tensor_override>& overrides);
+
+/// The tensors that a file has in addition to the parameters of its model: rotary frequencies, router corrections.
+///
+/// `assigned`: the bytes of the parameters.
+[[nodiscard]] std::vector<llama_cpp_weight> additional_weights(const parsed_model& read, count assigned);
 
 /// The buffers of a model in its stored types.
 ///

@@ -47,21 +47,6 @@ inline constexpr local_model local_models[]{
 /// Runs `llmcost local`.
 [[nodiscard]] command_output run_local(const arguments& args, const program& io);
 
-namespace option {
-
-inline constexpr option_spec ram{
-    .name = "--ram",
-    .value = "SIZE",
-    .type = value_type::text,
-    .help = "memory of the CPU, for layers or experts that do not fit into the device (default: none is used)"};
-inline constexpr option_spec local_context{.name = "--context",
-                                           .aliases = {"-c", "--ctx-size"},
-                                           .value = "N",
-                                           .type = value_type::number,
-                                           .help = "tokens that must fit (default 4096)"};
-
-}  // namespace option
-
 inline constexpr std::array local_options =
     concatenate(with_section("Hardware", std::array{option::device, option::ram, option::backend, option::host_device}),
                 with_section("Workload", std::array{option::local_context, option::cache_type_k, option::cache_type_v,

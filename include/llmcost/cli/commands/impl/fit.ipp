@@ -25,12 +25,15 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/input_labels.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/args/workload_request.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
+#include <llmcost/cli/commands/llama_cpp_fit.hpp>
+#include <llmcost/cli/commands/llama_cpp_latency.hpp>
 #include <llmcost/cli/commands/memory.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
 #include <llmcost/cli/commands/train.hpp>
@@ -384,6 +387,9 @@ LLMCOST_INLINE command_output run_fit_on_devices(const arguments& args, const pr
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_fit(const arguments& args, const program& io) {
+    if (args.text(option::allocator) == detail::llama_cpp_engine_name) return detail::run_llama_cpp_fit(args, io);
+    for (const option_spec& o : llama_cpp_fit_options)
+        if (args.has(o)) throw_usage(o.name, "requires --engine llama.cpp");
     if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
         return detail::run_fit_on_devices(args, io, std::move(devices));
     fit_request request = detail::parse_fit_request(args);

@@ -155,6 +155,7 @@ LLMCOST_INLINE llama_cpp_model read_llama_cpp_model(const arguments& args, const
     const model& m = out.read.subject;
     const dtype weight_type = storage_types_of(m, workload{}).weights;
     const bool is_stored = !out.is_approximate && out.read.stored.is_applied;
+    count assigned;
     for (const tensor_shape& t : list_model(m, minimal_workload(m)).tensors) {
         llama_cpp_tensor tensor;
         tensor.weight.parameter = t.name;
@@ -183,8 +184,12 @@ LLMCOST_INLINE llama_cpp_model read_llama_cpp_model(const arguments& args, const
             tensor.type = gguf_type_name(weight_type);
             tensor.weight.bytes = llmcost::bytes_of(tensor.weight.elements, weight_type);
         }
+        assigned += tensor.weight.bytes;
         out.tensors.push_back(std::move(tensor));
     }
+    if (is_stored)
+        for (llama_cpp_weight& weight : additional_weights(out.read, assigned))
+            out.tensors.push_back({std::move(weight), "F32"});
     out.label = is_stored ? out.read.stored.label
                 : types.mix == nullptr && out.is_approximate
                     ? "all matrices with " + formatted("%g", types.bits_per_weight) + " bits per weight"
@@ -201,7 +206,6 @@ LLMCOST_INLINE count llama_cpp_model::file_bytes() const {
     return bytes;
 }
 
-/// Sets the devices of tensors by `--override-tensor`.
 LLMCOST_INLINE void override_tensors(llama_cpp_model& m, const std::vector<tensor_override>& overrides) {
     std::vector<llama_cpp_tensor> out;
     std::vector<llama_cpp_weight> weights;

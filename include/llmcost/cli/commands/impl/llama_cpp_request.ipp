@@ -19,9 +19,11 @@
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/llama_cpp_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/text.hpp>
+#include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/files/ggml_type.hpp>
 #include <llmcost/files/gguf.hpp>
@@ -36,12 +38,15 @@
 
 namespace llmcost::cli::detail {
 
-/// The block of a cache type by its place in `ggml_cache_types`.
 LLMCOST_INLINE ggml_block cache_block(int choice) {
     constexpr ggml_type types[]{ggml_type::f32,  ggml_type::f16,    ggml_type::bf16, ggml_type::q8_0, ggml_type::q4_0,
                                 ggml_type::q4_1, ggml_type::iq4_nl, ggml_type::q5_0, ggml_type::q5_1};
     const ggml_type_row& row = row_of(types[choice]);
     return {row.block, row.bytes};
+}
+
+LLMCOST_INLINE std::uint64_t parse_ram(const arguments& args, std::uint64_t default_bytes) {
+    return args.has(option::ram) ? read_bytes(option::ram.name, args.text(option::ram)) : default_bytes;
 }
 
 LLMCOST_INLINE std::vector<double> parse_tensor_split(std::string_view text) {
@@ -150,6 +155,20 @@ LLMCOST_INLINE std::vector<llama_cpp_weight> with_overrides(const parsed_model& 
     return out;
 }
 
+LLMCOST_INLINE std::vector<llama_cpp_weight> additional_weights(const parsed_model& read, count assigned) {
+    std::vector<llama_cpp_weight> weights;
+    if (!read.stored.is_applied || assigned >= read.stored.bytes.total) return weights;
+    count additional = read.stored.bytes.total - assigned;
+    const gguf_source source = read.found.document.read_with([](config_view root) { return gguf_source_of(root); });
+    if (const count frequencies = frequency_bytes_of(read.subject, source);
+        frequencies != count{} && frequencies <= additional) {
+        weights.push_back({"frequencies", frequencies, count{}, llama_cpp_weight::each_device});
+        additional -= frequencies;
+    }
+    if (additional != count{}) weights.push_back({"additional", additional, count{}});
+    return weights;
+}
+
 LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, const workload& load,
                                                      const llama_cpp_options& options,
                                                      const std::vector<tensor_override>& overrides) {
@@ -164,17 +183,7 @@ LLMCOST_INLINE llama_cpp_memory llama_cpp_buffers_of(const parsed_model& read, c
         assigned += bytes;
         weights.push_back({t.name, bytes, elements});
     }
-    // Tensors that the file has in addition to the model's parameters: rotary frequencies, router corrections.
-    if (read.stored.is_applied && assigned < read.stored.bytes.total) {
-        count additional = read.stored.bytes.total - assigned;
-        const gguf_source source = read.found.document.read_with([](config_view root) { return gguf_source_of(root); });
-        if (const count frequencies = frequency_bytes_of(read.subject, source);
-            frequencies != count{} && frequencies <= additional) {
-            weights.push_back({"frequencies", frequencies, count{}, llama_cpp_weight::each_device});
-            additional -= frequencies;
-        }
-        if (additional != count{}) weights.push_back({"additional", additional, count{}});
-    }
+    for (llama_cpp_weight& weight : additional_weights(read, assigned)) weights.push_back(std::move(weight));
     if (!overrides.empty()) weights = with_overrides(read, weights, overrides);
     return llama_cpp_memory_of(read.subject, load, options, weights);
 }

@@ -21,6 +21,7 @@
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/llama_cpp_latency.hpp>
+#include <llmcost/cli/commands/llama_cpp_placement.hpp>
 #include <llmcost/cli/commands/llama_cpp_request.hpp>
 #include <llmcost/cli/request/memory_fit.hpp>
 #include <llmcost/devices/all.hpp>
@@ -35,17 +36,10 @@
 
 namespace llmcost::cli::detail {
 
-/// The memory of a machine, in bytes.
-struct local_memory {
-    std::uint64_t device = 0;
-    std::uint64_t host = 0;  ///< 0: the host stores no layers
-};
-
 /// How a model runs on a machine.
 struct local_placement {
-    llama_cpp_options options{};
+    placed_model placed{};
     std::int64_t context = 0;  ///< largest power of two times the required context that fits
-    std::string label{};       ///< `--n-cpu-moe 12`; empty: all layers are on the device
 };
 
 /// A row of the table.
@@ -62,80 +56,24 @@ struct local_row {
 
 inline constexpr std::int64_t local_prompt_tokens = 512;
 
-LLMCOST_INLINE llama_cpp_memory local_memory_of(const llama_cpp_model& m, const llama_cpp_options& options,
-                                                std::int64_t context) {
-    std::vector<llama_cpp_weight> weights;
-    for (const llama_cpp_tensor& t : m.tensors) weights.push_back(t.weight);
-    workload load;
-    load.batch = 1;
-    load.past = 0;
-    load.sequence = context;
-    return llama_cpp_memory_of(m.read.subject, load, options, weights);
-}
-
-LLMCOST_INLINE bool has_space(const llama_cpp_model& m, const llama_cpp_options& options, std::int64_t context,
-                              const local_memory& available) {
-    const llama_cpp_memory needed = local_memory_of(m, options, context);
-    const bool is_split = options.gpu_layers >= 0 || options.cpu_expert_layers > 0;
-    if (needed.devices.size() == 1) return needed.devices.back().total() <= count(available.host);
-    return largest_device_bytes(needed) <= count(available.device) &&
-           (!is_split || needed.devices.back().total() <= count(available.host));
-}
-
-/// The smallest number from 1 to `last` that satisfies a monotonic condition; nothing if there is none.
-template <class Condition>
-std::optional<std::int64_t> first_number(std::int64_t last, Condition is_satisfied) {
-    if (!is_satisfied(last)) return std::nullopt;
-    std::int64_t failing = 0;
-    while (last - failing > 1) {
-        const std::int64_t middle = failing + (last - failing) / 2;
-        (is_satisfied(middle) ? last : failing) = middle;
-    }
-    return last;
-}
-
-/// The fastest placement that fits: all layers on the device, else experts of the first layers on the host, else whole
-/// layers. Nothing if no placement fits.
-LLMCOST_INLINE std::optional<local_placement> place_locally(const llama_cpp_model& m, llama_cpp_options options,
+/// The placement that fits with most of the model on the device: experts on the host, else whole layers. Nothing if no
+/// placement fits.
+LLMCOST_INLINE std::optional<local_placement> place_locally(const llama_cpp_model& m, const llama_cpp_options& options,
                                                             std::int64_t context, const llama_cpp_machine& machine,
-                                                            const local_memory& available) {
-    local_placement out;
-    const std::int64_t num_layers = m.read.subject.config.num_hidden_layers;
-    if (machine.processors.gpu == nullptr) options.gpu_layers = 0;
-    if (!has_space(m, options, context, available)) {
-        if (machine.processors.gpu == nullptr || available.host == 0) return std::nullopt;
-        const auto with_experts = [&](std::int64_t layers) {
-            llama_cpp_options moved = options;
-            moved.cpu_expert_layers = layers;
-            return has_space(m, moved, context, available);
-        };
-        const auto with_layers = [&](std::int64_t layers) {
-            llama_cpp_options moved = options;
-            moved.gpu_layers = num_layers + 1 - layers;
-            return has_space(m, moved, context, available);
-        };
-        const bool has_experts = m.read.subject.config.moe.num_experts > 1;
-        if (const auto layers = has_experts ? first_number(num_layers, with_experts) : std::nullopt) {
-            options.cpu_expert_layers = *layers;
-            out.label = "--n-cpu-moe " + std::to_string(*layers);
-        } else if (const auto host_layers = first_number(num_layers, with_layers)) {
-            options.gpu_layers = num_layers + 1 - *host_layers;
-            out.label = "-ngl " + std::to_string(options.gpu_layers);
-        } else {
-            return std::nullopt;
-        }
-    }
+                                                            const machine_memory& available) {
+    const placement_search search(m, machine, available);
+    std::vector<placed_model> placements = search.placements(options, {context});
+    if (placements.empty()) return std::nullopt;
+    const bool has_rule = !placements.front().override_tensor.empty() && placements.size() > 1;
+    local_placement out{std::move(has_rule ? placements.back() : placements.front()), context};
     const std::int64_t longest = m.read.subject.config.context_length();
-    out.context = context;
-    while (longest > 0 && out.context * 2 <= longest && has_space(m, options, out.context * 2, available))
-        out.context *= 2;
-    out.options = std::move(options);
+    while (longest > 0 && out.context * 2 <= longest && search.fits(out.placed, {out.context * 2})) out.context *= 2;
     return out;
 }
 
 LLMCOST_INLINE std::optional<local_row> local_row_of(const llama_cpp_model& m, const llama_cpp_options& options,
                                                      std::int64_t context, const llama_cpp_machine& machine,
-                                                     const local_memory& available) {
+                                                     const machine_memory& available) {
     const std::optional<local_placement> placement = place_locally(m, options, context, machine, available);
     if (!placement) return std::nullopt;
     local_row row;
@@ -145,7 +83,8 @@ LLMCOST_INLINE std::optional<local_row> local_row_of(const llama_cpp_model& m, c
     row.is_approximate = m.is_approximate;
     row.placement = *placement;
     const auto time_of = [&](const llama_cpp_step_tokens& tokens) {
-        return time_llama_cpp_step(m.read.subject, tokens, row.placement.options, m.tensors, machine.processors);
+        return time_llama_cpp_step(m.read.subject, tokens, row.placement.placed.options, row.placement.placed.tensors,
+                                   machine.processors);
     };
     row.prompt = time_of({0, local_prompt_tokens});
     row.generation = time_of({local_prompt_tokens, 1});
@@ -162,8 +101,8 @@ LLMCOST_INLINE command_output print_local(const arguments& args, const std::vect
             json.object().member("model", row.model).member("quantization", row.quantization);
             json.member("device", row.device).member("file_bytes", row.file_bytes);
             json.member("is_approximate", row.is_approximate).member("context", row.placement.context);
-            json.member("gpu_layers", row.placement.options.gpu_layers);
-            json.member("cpu_expert_layers", row.placement.options.cpu_expert_layers);
+            json.member("gpu_layers", row.placement.placed.options.gpu_layers);
+            json.member("cpu_expert_layers", row.placement.placed.options.cpu_expert_layers);
             write_speed(json, "prompt_tokens_per_second", row.prompt, local_prompt_tokens);
             write_speed(json, "generation_tokens_per_second", row.generation, 1);
             json.end_object();
@@ -189,7 +128,7 @@ LLMCOST_INLINE command_output print_local(const arguments& args, const std::vect
              std::to_string(row.placement.context), formatted("%.0f", prompts / row.prompt.seconds),
              formatted("%.1f", 1 / row.generation.seconds),
              formatted("%.1f", 1 / row.generation.upper) + " to " + formatted("%.1f", 1 / row.generation.lower),
-             row.placement.label});
+             row.placement.placed.label()});
     }
     if (format != output_format::text) return {written(t, format)};
     std::string out = title + "\n\n" + written(t, format);
@@ -208,15 +147,11 @@ LLMCOST_INLINE arguments arguments_of_model(const arguments& args, std::string_v
     return out;
 }
 
-LLMCOST_INLINE std::uint64_t parse_ram(const arguments& args) {
-    return args.has(option::ram) ? read_bytes(option::ram.name, args.text(option::ram)) : 0;
-}
-
 /// The popular models on one device.
 LLMCOST_INLINE command_output run_models_on_device(const arguments& args, const program& io,
                                                    const llama_cpp_options& options, std::int64_t context) {
     const llama_cpp_machine machine = parse_llama_cpp_machine(args, args.text(option::device));
-    const local_memory available{memory_limit_on(machine.main_device()).bytes, parse_ram(args)};
+    const machine_memory available{memory_limit_on(machine.main_device()).bytes, parse_ram(args, 0)};
     if (machine.processors.gpu == nullptr && available.host == 0) throw_usage(option::ram.name, "required with a CPU");
     if (machine.processors.gpu != nullptr && available.device == 0)
         throw_usage(option::device.name, printable(std::string_view(machine.main_device().title)) +
@@ -255,7 +190,7 @@ LLMCOST_INLINE command_output run_model_on_devices(const arguments& args, const 
         const bool is_accelerator = d.vendor == string_ref("Google") || std::string_view(d.title).starts_with("Gaudi");
         if (d.memory_bytes() <= 0 || is_accelerator || std::max({d.fp32, d.fp16, d.bf16}) <= 0) return;
         const llama_cpp_machine machine = parse_llama_cpp_machine(args, std::string_view(d.names[0]));
-        const local_memory available{memory_limit_on(d).bytes, parse_ram(args)};
+        const machine_memory available{memory_limit_on(d).bytes, parse_ram(args, 0)};
         if (std::optional<local_row> row = local_row_of(m, options, context, machine, available)) {
             row->quantization = type;
             rows.push_back(*std::move(row));

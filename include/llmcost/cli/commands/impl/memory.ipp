@@ -80,7 +80,7 @@ LLMCOST_INLINE engine_memory_profile parse_engine_memory_profile(const arguments
     }
     engine_memory_profile out = *known;
     if (out.has_llama_cpp_buffers && !has_option(args.options(), option::gpu_layers.name))
-        throw_usage("--engine", "llama.cpp is supported only by llmcost memory");
+        throw_usage("--engine", "llama.cpp is supported only by llmcost memory, fit, latency, serve, local and check");
     for (const option_spec& o : {option::utilization, option::memory_engine_version, option::memory_num_batched_tokens,
                                  option::memory_num_seqs})
         if (args.has(o) && out.max_num_seqs == 0 &&
