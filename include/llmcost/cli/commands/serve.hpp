@@ -33,10 +33,12 @@ namespace detail {
 /// Runs `llmcost serve`.
 [[nodiscard]] command_output run_serve(const arguments& args, const program& io);
 
-inline constexpr std::array<command_example, 2> serve_examples{{
+inline constexpr std::array<command_example, 3> serve_examples{{
     {"llmcost serve --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 16", "16 concurrent requests"},
     {"llmcost serve --model Qwen/Qwen3-8B --device h200 --engine vllm --slo ttft=0.5s,tpot=30ms",
      "the highest concurrency that meets the latency targets"},
+    {"llmcost serve --model Qwen/Qwen3-8B --quantization q4_k_m --device rtx_4090 --engine llama.cpp --concurrency 8",
+     "llama-server with 1, 2, 4 and 8 users"},
 }};
 
 inline constexpr command serve_command{
@@ -47,6 +49,7 @@ inline constexpr command serve_command{
         "Estimates time to first token (TTFT), time per output token (TPOT) and throughput of a server\n"
         "with continuous batching. The estimate is a closed form and describes the mean of a steady load.\n"
         "For bursts, percentiles and request traces, use llmcost simulate.\n"
+        "With --engine llama.cpp, prints a table of 1, 2, 4 ... up to --concurrency users (default 16).\n"
         "\n"
         "With --configs, reads benchmark runs from standard input (columns model_path, system, backend,\n"
         "isl, osl, batch_size, tp_size ...). Appends predicted_ttft_ms, predicted_tpot_ms and error to\n"

@@ -13,6 +13,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/cli/args/arguments.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
@@ -108,6 +109,7 @@ inline constexpr std::array serve_options = concatenate(
                                       "draft tokens per step, generated at no cost without --draft-model (default 0)"),
                             option::acceptance, option::proposes, option::memory_share}),
     with_section("Hardware and engine", concatenate(std::array{option::device_list}, engine_options)),
+    with_section("llama.cpp", llama_cpp_serve_options),
     with_section("Precision", concatenate(precision_options, std::array{option::quantization, option::routing})),
     with_section("Cost", cost_options),
     with_section("Model", concatenate(model_options, std::array{option::configs, option::adapter, option::lora})),

@@ -17,12 +17,15 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/device_options.hpp>
+#include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/device_comparison.hpp>
 #include <llmcost/cli/commands/draft_deployment.hpp>
 #include <llmcost/cli/commands/latency.hpp>
+#include <llmcost/cli/commands/llama_cpp_latency.hpp>
+#include <llmcost/cli/commands/llama_cpp_serve.hpp>
 #include <llmcost/cli/commands/op.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/serve_table.hpp>
@@ -233,6 +236,9 @@ namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_serve(const arguments& args, const program& io) {
     if (args.has(option::configs)) return run_serve_table(args, io);
+    if (args.text(option::engine) == detail::llama_cpp_engine_name) return detail::run_llama_cpp_serve(args, io);
+    for (const option_spec& o : llama_cpp_serve_options)
+        if (args.has(o)) throw_usage(o.name, "requires --engine llama.cpp");
     if (std::vector<std::string> devices = detail::listed_devices(args); !devices.empty())
         return detail::run_serve_on_devices(args, io, std::move(devices));
     serve_request request = detail::parse_serve_request(args);

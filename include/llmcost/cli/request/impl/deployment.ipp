@@ -76,6 +76,9 @@ LLMCOST_INLINE checkpoint_types requested_types(const arguments& args, const con
 
 LLMCOST_INLINE const engine& require_engine(std::string_view option, std::string_view name) {
     if (const engine* known = find_engine(name)) return *known;
+    if (name == "llama.cpp")
+        throw_usage(option,
+                    "llama.cpp is not supported by this command; use llmcost memory, fit, latency, serve or local");
     name_suggestions near(name);
     for (const engine& e : engines) near.add_candidate(e.name);
     throw_usage(option, "no engine " + quote(name) + near.suggestion_or_list());

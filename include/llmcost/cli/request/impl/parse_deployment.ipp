@@ -213,12 +213,12 @@ LLMCOST_INLINE deployment deployment_of(const arguments& args, const parsed_mode
     p.custom = read.custom;
     p.name_of_model = read.found.name_of_model;
     if (!read.stored.mismatch_warning.empty()) io.err << "llmcost: warning: " << read.stored.mismatch_warning << '\n';
-    checkpoint_types types = parse_types(args, read, p);
     const std::string_view engine_name = args.text(option::engine);
     p.is_torch = engine_name == torch_engine_name || engine_name == "pytorch";
     if (p.is_torch && !args.accepts(option::torch_host))
         throw_usage("--engine", "torch is not an inference engine; expected in llmcost latency");
     p.engine = args.has(option::engine) && !p.is_torch ? detail::require_engine("--engine", engine_name) : engine{};
+    checkpoint_types types = parse_types(args, read, p);
     const bool is_balanced = args.accepts(option::redundant_experts) && args.number(option::redundant_experts, 0) > 0;
     const string_ref distribution =
         parse_routing(args, is_balanced ? string_ref("balanced") : p.execution.routing_distribution);
