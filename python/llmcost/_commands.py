@@ -484,6 +484,21 @@ class ModelCommands:
         swa_full_tokens_ratio: Number | None = None,
         page_size: Number | None = None,
         disable_radix_cache: bool | None = None,
+        context: Number | None = None,
+        backend: Literal["cuda", "rocm", "vulkan", "metal", "cpu"] | None = None,
+        cpu: Text | None = None,
+        ram: Text | None = None,
+        gpu_layers: Number | None = None,
+        tensor_split: Texts | None = None,
+        n_cpu_moe: Number | None = None,
+        override_tensor: Text | None = None,
+        mmproj: Text | None = None,
+        no_mmproj_offload: bool | None = None,
+        ubatch_size: Number | None = None,
+        cache_type_k: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        cache_type_v: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        flash_attn: Literal["on", "off", "auto"] | None = None,
+        swa_full: bool | None = None,
         price: Number | None = None,
         dtype: Text | None = None,
         quantization: Text | None = None,
@@ -495,8 +510,9 @@ class ModelCommands:
         Computes the largest batch, the longest context, the highest concurrency and the fewest devices for a
         memory size. If the workload does not fit, lists single changes and the memory that each of them
         requires. With --training, also lists combinations that fit, cheapest first. --device h100,rtx_4090 or
-        --device all prints a table of devices. Exit code 8: the workload does not fit into --memory or
-        --device.
+        --device all prints a table of devices. With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the
+        context and the types of the KV cache, and prints command lines of llama-server, fastest first. Exit
+        code 8: the workload does not fit into --memory or --device.
 
         batch: sequences (or images) per step (default 1)
         sequence: new tokens per sequence (default 1024)
@@ -560,6 +576,21 @@ class ModelCommands:
         swa_full_tokens_ratio: tokens of sliding layers per token of other layers (default 0.8)
         page_size: tokens per page (default 1)
         disable_radix_cache: one slot of recurrent states per request instead of three
+        context: tokens that must fit (default 4096)
+        backend: llama.cpp's backend (default: cuda, rocm or metal by vendor, else vulkan or cpu)
+        cpu: CPU with layers or experts that are not on devices (default: desktop_ddr5_5600)
+        ram: memory of the CPU, for layers or experts that do not fit into the device (default: no limit)
+        gpu_layers: layers on devices, the output is one of them (default: as many as fit)
+        tensor_split: share of the layers on each device (default: by the memory of each device)
+        n_cpu_moe: first layers, whose experts stay on the CPU (default: as few as possible)
+        override_tensor: device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable
+        mmproj: GGUF file of the encoder of images or audio
+        no_mmproj_offload: the encoder of --mmproj stays on the CPU
+        ubatch_size: tokens of a physical batch (default 512)
+        cache_type_k: type of cached keys (default: f16, q8_0 and q4_0)
+        cache_type_v: type of cached values (default: f16, q8_0 and q4_0)
+        flash_attn: flash attention: on, off or auto (default auto: on)
+        swa_full: layers with sliding windows store all tokens
         price: price of a device per hour, in any currency; a list for several devices
         dtype: weight type: bfloat16, float16, float32, float8_e4m3fn ... (default: as the configuration)
         quantization: weight quantization: q4_k_m, awq, fp8, nf4, none ... (default: as the configuration)
@@ -619,6 +650,21 @@ class ModelCommands:
             "swa_full_tokens_ratio": swa_full_tokens_ratio,
             "page_size": page_size,
             "disable_radix_cache": disable_radix_cache,
+            "context": context,
+            "backend": backend,
+            "cpu": cpu,
+            "ram": ram,
+            "gpu_layers": gpu_layers,
+            "tensor_split": tensor_split,
+            "n_cpu_moe": n_cpu_moe,
+            "override_tensor": override_tensor,
+            "mmproj": mmproj,
+            "no_mmproj_offload": no_mmproj_offload,
+            "ubatch_size": ubatch_size,
+            "cache_type_k": cache_type_k,
+            "cache_type_v": cache_type_v,
+            "flash_attn": flash_attn,
+            "swa_full": swa_full,
             "price": price,
             "dtype": dtype,
             "quantization": quantization,
@@ -885,6 +931,17 @@ class ModelCommands:
         calibration: Text | None = None,
         execution: Literal["graph", "stream", "eager"] | None = None,
         network: Text | None = None,
+        parallel: Number | None = None,
+        backend: Literal["cuda", "rocm", "vulkan", "metal", "cpu"] | None = None,
+        gpu_layers: Number | None = None,
+        tensor_split: Texts | None = None,
+        n_cpu_moe: Number | None = None,
+        override_tensor: Text | None = None,
+        ubatch_size: Number | None = None,
+        cache_type_k: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        cache_type_v: Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] | None = None,
+        flash_attn: Literal["on", "off", "auto"] | None = None,
+        cpu: Text | None = None,
         dtype: Text | None = None,
         experts_dtype: Text | None = None,
         cache_dtype: Text | None = None,
@@ -900,7 +957,8 @@ class ModelCommands:
 
         Estimates time to first token (TTFT), time per output token (TPOT) and throughput of a server with
         continuous batching. The estimate is a closed form and describes the mean of a steady load. For bursts,
-        percentiles and request traces, use llmcost simulate.
+        percentiles and request traces, use llmcost simulate. With --engine llama.cpp, prints a table of 1, 2, 4
+        ... up to --concurrency users (default 16).
 
         With --configs, reads benchmark runs from standard input (columns model_path, system, backend, isl, osl,
         batch_size, tp_size ...). Appends predicted_ttft_ms, predicted_tpot_ms and error to each row. See
@@ -940,6 +998,17 @@ class ModelCommands:
         execution: graph: fused kernels in a CUDA graph; stream: fused, launched one by one; eager: not fused
             (default graph)
         network: bandwidth between nodes per device: GB/s, or ib_ndr, roce_400, efa_p5
+        parallel: slots of llama-server (default: as many as users)
+        backend: llama.cpp's backend (default: cuda, rocm or metal by vendor, else vulkan or cpu)
+        gpu_layers: layers on devices, the output is one of them (default: all)
+        tensor_split: share of the layers on each device, e.g. 3,1 (default: one device)
+        n_cpu_moe: first layers, whose experts stay on the CPU (default 0)
+        override_tensor: device of tensors whose GGUF name matches: CPU, GPU0, CUDA0; e.g. exps=CPU; repeatable
+        ubatch_size: tokens of a physical batch (default 512)
+        cache_type_k: type of cached keys (default f16)
+        cache_type_v: type of cached values (default f16)
+        flash_attn: flash attention: on, off or auto (default auto: on)
+        cpu: CPU with layers or experts that are not on devices (default: desktop_ddr5_5600)
         dtype: weight type of linear layers: bfloat16, fp8, fp8_block, nvfp4 ... (default: as the checkpoint)
         experts_dtype: weight type of routed experts (default: as --dtype)
         cache_dtype: KV cache type (default: fp8 with fp8 and nvfp4, else 16 bits)
@@ -982,6 +1051,17 @@ class ModelCommands:
             "calibration": calibration,
             "execution": execution,
             "network": network,
+            "parallel": parallel,
+            "backend": backend,
+            "gpu_layers": gpu_layers,
+            "tensor_split": tensor_split,
+            "n_cpu_moe": n_cpu_moe,
+            "override_tensor": override_tensor,
+            "ubatch_size": ubatch_size,
+            "cache_type_k": cache_type_k,
+            "cache_type_v": cache_type_v,
+            "flash_attn": flash_attn,
+            "cpu": cpu,
             "dtype": dtype,
             "experts_dtype": experts_dtype,
             "cache_dtype": cache_dtype,
