@@ -118,7 +118,8 @@ TEST_CASE("fit divides layers by the memory of several devices") {
         rows_of_fit("--model openai/gpt-oss-120b --quantization mxfp4 --device rtx_5090 -c 32768");
     CHECK(one["devices"] == 1);
     CHECK(one["min_devices"] == 2);
-    CHECK(one["rows"][0]["cpu_expert_layers"].get<int>() > 0);
+    for (const nlohmann::json& row : one["rows"])  // 36 layers and the output
+        CHECK((row["cpu_expert_layers"].get<int>() > 0 || row["gpu_layers"].get<int>() < 37));
     CHECK(has(printed("fit --engine llama.cpp --offline --model openai/gpt-oss-120b --quantization mxfp4 "
                       "--device rtx_5090"),
               "All layers fit into 2 x RTX 5090 (--devices 2)"));

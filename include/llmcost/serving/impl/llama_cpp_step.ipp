@@ -42,11 +42,13 @@ inline constexpr double padded_rows_per_expert = 32;
 /// quantized weights also their conversion. Source: ggml-cuda.cu of May 2024, `ggml_cuda_op_mul_mat_cublas`.
 inline constexpr double kernels_per_half_product = 3, kernels_per_quantized_product = 4;
 /// Kernels that wait for a device before a launch blocks the host, which then launches nothing on other devices. Not
-/// documented; of the four cards of each kind, 70B models with more kernels per physical batch do not overlap.
-inline constexpr double launch_queue_size = 1024;
+/// documented; fitted on 8B and 70B models on two to six cards.
+inline constexpr double launch_queue_size = 1200;
 
 /// Time of the slowest device of a pipeline of physical batches, relative to its work. Fitted on two to six devices.
 inline constexpr double pipeline_overhead = 1.15;
+/// Nine of ten measured prompts on several devices differ by at most this factor, minus 1.
+inline constexpr double pipeline_interval = 0.45;
 
 /// The part of the experts that `tokens` tokens read, if routing is uniform.
 [[nodiscard]] LLMCOST_INLINE double read_experts(const moe_config& moe, double tokens) {
@@ -375,7 +377,8 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
     }
     const bool has_host_work = host > 0 && on_backend[host] > 0;
     const double interval =
-        tokens.sequence > 1 ? std::max(rates.prompt_interval, has_host_work ? host_rates.prompt_interval : 0)
+        tokens.sequence > 1 ? std::max({rates.prompt_interval, has_host_work ? host_rates.prompt_interval : 0,
+                                        placement.num_devices > 1 ? detail::pipeline_interval : 0})
                             : std::max(rates.generation_interval, has_host_work ? host_rates.generation_interval : 0);
     out.lower = out.seconds / (1 + interval);
     out.upper = out.seconds * (1 + interval);
