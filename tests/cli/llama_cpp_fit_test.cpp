@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <string>
 
+#include <llmcost/cli/commands/llama_cpp_placement.hpp>
+#include <llmcost/memory/name_pattern.hpp>
+
 // `llmcost fit --engine llama.cpp`: its placements are those that `memory` and `latency` compute for the same options.
 namespace llmcost::testing {
 namespace {
@@ -103,6 +106,23 @@ TEST_CASE("fit keeps as few tensors on the CPU as possible") {
     CHECK(has_experts);
     CHECK(has_layers);
     CHECK(has_rules);
+}
+
+TEST_CASE("the rule of --override-tensor matches the MLPs of the first layers only") {
+    for (const std::int64_t layers : {1, 2, 9, 10, 11, 19, 20, 21, 65, 99, 100, 101, 109, 110, 111, 126}) {
+        CAPTURE(layers);
+        const std::string rule = cli::detail::mlp_override(layers);
+        REQUIRE(rule.ends_with("=CPU"));
+        const auto pattern = name_pattern::parse(".*(" + rule.substr(0, rule.size() - 4) + ')');
+        REQUIRE(pattern.has_value());
+        for (std::int64_t layer = 0; layer < 130; ++layer) {
+            CAPTURE(layer);
+            const std::string block = "blk." + std::to_string(layer);
+            CHECK(pattern->begins(block + ".ffn_down.weight", false) == (layer < layers));
+            CHECK_FALSE(pattern->begins(block + ".ffn_norm.weight", false));
+            CHECK_FALSE(pattern->begins(block + ".attn_q.weight", false));
+        }
+    }
 }
 
 TEST_CASE("fit divides layers by the memory of several devices") {

@@ -66,6 +66,46 @@ TEST_CASE("prompts of llama.cpp are within 20 % of measured speeds") {
     }
 }
 
+TEST_CASE("generation on CPUs is within 30 % of measured speeds") {
+    // geerlingguy/ai-benchmarks @bdf9441, README.md: one speed per model, after 64 tokens
+    const struct {
+        const char* options;
+        double tokens_per_second;
+    } rows[]{
+        {"--model meta-llama/Llama-3.2-3B --device ampereone_a192", 23.52},  // 192 cores: barriers of threads
+        {"--model meta-llama/Llama-3.3-70B-Instruct --device ampereone_a192", 3.86},
+        {"--model deepseek-ai/DeepSeek-R1 --device ampereone_a192", 4.18},
+        {"--model meta-llama/Llama-3.2-3B --device ryzen_ai_5_340", 23.81},
+        {"--model deepseek-ai/DeepSeek-R1-Distill-Qwen-14B --device ryzen_ai_5_340", 5.83},
+        {"--model meta-llama/Llama-3.2-3B --device cix_p1", 12.12},  // limited by its cores
+        {"--model meta-llama/Llama-3.2-3B --device raspberry_pi_4", 1.6},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.options);
+        CHECK(error_of("--quantization q4_k_m --past 64 " + std::string(row.options), 1, row.tokens_per_second) < 0.3);
+    }
+}
+
+TEST_CASE("prompts on several cards are within 20 % of measured speeds") {
+    // XiongjieDai/GPU-Benchmarks-on-LLM-Inference @aa72e0e, README.md: 70B prompts hardly overlap, 8B prompts do
+    const struct {
+        const char* options;
+        double tokens, tokens_per_second;
+    } rows[]{
+        {"--model meta-llama/Llama-3.3-70B-Instruct --device h100_pcie", 4096, 1089.0},
+        {"--model meta-llama/Llama-3.3-70B-Instruct --device rtx_4000_ada", 4096, 290.7},
+        {"--model meta-llama/Llama-3.3-70B-Instruct --device rtx_6000_ada", 4096, 697.1},
+        {"--model meta-llama/Llama-3.1-8B --device h100_pcie", 4096, 16128.3},
+        {"--model meta-llama/Llama-3.1-8B --device rtx_4000_ada", 4096, 4404.4},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.options);
+        CHECK(error_of("--quantization q4_k_m -fa off -ts 1,1,1,1 --sequence " +
+                           std::to_string(static_cast<int>(row.tokens)) + ' ' + row.options,
+                       row.tokens, row.tokens_per_second) < 0.2);
+    }
+}
+
 TEST_CASE("a token reads all weights but the embeddings, and of a mixture the routed experts") {
     const nlohmann::json dense = answer("--model meta-llama/Llama-3.1-8B --quantization f16 --device rtx_4090");
     // 8,030,261,248 parameters without 128,256 x 4,096 embeddings and 65 norms of 4,096
