@@ -174,6 +174,11 @@ TEST_CASE("models that do not fit, and options that cannot be combined") {
         "fit --engine llama.cpp --offline --format json " + fit_mixture + "--device rtx_3060 --n-cpu-moe 0", {}, 8);
     CHECK(nlohmann::json::parse(unfit)["fits"] == false);
     CHECK(nlohmann::json::parse(unfit)["rows"].empty());
+    // unified memory: the CPU has no other one
+    CHECK(has(printed("fit --engine llama.cpp --offline --model deepseek-ai/DeepSeek-R1 --quantization q4_k_m "
+                      "--device strix_halo",
+                      {}, 8),
+              "Does not fit: "));
     CHECK(has(refused(engine), "--device: required with --engine llama.cpp"));
     CHECK(has(refused(engine + "--memory 24GB"), "--memory: not supported with --engine llama.cpp; use --device"));
     CHECK(has(refused(engine + "--device rtx_4090 --training"), "--training: not supported with --engine llama.cpp"));

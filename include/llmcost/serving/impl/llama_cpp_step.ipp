@@ -47,8 +47,8 @@ inline constexpr double launch_queue_size = 1200;
 
 /// Time of the slowest device of a pipeline of physical batches, relative to its work. Fitted on two to six devices.
 inline constexpr double pipeline_overhead = 1.15;
-/// Nine of ten measured prompts on several devices differ by at most this factor, minus 1.
-inline constexpr double pipeline_interval = 0.45;
+/// Nine of ten measured speeds of prompts and of generation on several devices differ by at most this factor, minus 1.
+inline constexpr double pipeline_prompt_interval = 0.45, pipeline_generation_interval = 0.18;
 
 /// The part of the experts that `tokens` tokens read, if routing is uniform.
 [[nodiscard]] LLMCOST_INLINE double read_experts(const moe_config& moe, double tokens) {
@@ -376,10 +376,15 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
         out.seconds = std::min(sum, first + (batches - 1) * next);
     }
     const bool has_host_work = host > 0 && on_backend[host] > 0;
-    const double interval =
-        tokens.sequence > 1 ? std::max({rates.prompt_interval, has_host_work ? host_rates.prompt_interval : 0,
-                                        placement.num_devices > 1 ? detail::pipeline_interval : 0})
-                            : std::max(rates.generation_interval, has_host_work ? host_rates.generation_interval : 0);
+    const bool is_prompt = tokens.sequence > 1;
+    const auto interval_of = [&](const llama_cpp_rates& r) {
+        return is_prompt ? r.prompt_interval : r.generation_interval;
+    };
+    double interval = interval_of(rates);
+    if (has_host_work) interval = std::max(interval, interval_of(host_rates));
+    if (placement.num_devices > 1)
+        interval =
+            std::max(interval, is_prompt ? detail::pipeline_prompt_interval : detail::pipeline_generation_interval);
     out.lower = out.seconds / (1 + interval);
     out.upper = out.seconds * (1 + interval);
     return out;

@@ -304,7 +304,7 @@ LLMCOST_INLINE command_output run_llama_cpp_fit(const arguments& args, const pro
         throw_usage(option::device.name, printable(std::string_view(main_device.title)) +
                                              " is sold with several memory sizes; name one, e.g. apple_m3_max_64gb");
     // the CPU of unified memory has no other memory than the device
-    const bool is_unified = has_devices && main_device.vendor == string_ref("Apple");
+    const bool is_unified = has_devices && main_device.pcie_bandwidth == 0;
     const machine_memory available{limit.bytes, parse_ram(args, is_unified ? 0 : machine_memory::unlimited)};
 
     llama_cpp_options options = parse_llama_cpp_options(args, *find_engine_memory_profile(llama_cpp_engine_name));
