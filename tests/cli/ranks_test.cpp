@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -34,8 +35,8 @@ std::vector<std::string> split_line(const std::string& line) {
     return out;
 }
 
-std::vector<rank_recording> rank_recordings() {
-    std::ifstream in(LLMCOST_TEST_DIR "/cli/rank_recordings.txt");
+std::vector<rank_recording> rank_recordings(const char* file = "/cli/rank_recordings.txt") {
+    std::ifstream in(std::string(LLMCOST_TEST_DIR) + file);
     std::vector<rank_recording> out;
     recorded_rank* rank = nullptr;
     for (std::string line; std::getline(in, line);) {
@@ -114,7 +115,7 @@ TEST_CASE("train: peak memory of FSDP, as PyTorch's memory tracker recorded it")
 
 TEST_CASE("train: what ranks hold, compute and communicate, as PyTorch recorded it") {
     const std::vector<rank_recording> recordings = rank_recordings();
-    REQUIRE(recordings.size() == 71);
+    REQUIRE(recordings.size() == 78);
     for (const rank_recording& r : recordings) {
         CAPTURE(r.name);
         std::string ranks;
@@ -125,6 +126,42 @@ TEST_CASE("train: what ranks hold, compute and communicate, as PyTorch recorded 
         for (const nlohmann::json& rank : answer["ranks"]) {
             CAPTURE(rank["rank"].dump());
             check_rank(r.ranks.at(rank["rank"].dump()), rank);
+        }
+    }
+}
+
+/// A collective without its phase and module.
+std::string message_of(const nlohmann::json& c) {
+    std::string out = c["op"].get<std::string>() + ' ' + c["group"].get<std::string>() + ' ' + c["group_size"].dump() +
+                      ' ' + c["in_bytes"].dump() + ' ' + c["out_bytes"].dump() + ' ' + c["dtype"].get<std::string>();
+    if (c.contains("peer")) out += " peer " + c["peer"].dump();
+    return out;
+}
+
+// megatron_rank_recordings.txt: jobs of Megatron-Core 0.16.1 with PyTorch's fake process group on a CPU. A rank has the
+// bytes of its parameters and of its gradient buffers, then its collectives without phase and module.
+TEST_CASE("train: what ranks of Megatron-Core hold and communicate, as recorded") {
+    const std::vector<rank_recording> recordings = rank_recordings("/cli/megatron_rank_recordings.txt");
+    REQUIRE(recordings.size() == 10);
+    for (const rank_recording& r : recordings) {
+        CAPTURE(r.name);
+        std::string ranks;
+        for (const auto& [rank, expected] : r.ranks) ranks += (ranks.empty() ? "" : ",") + rank;
+        const nlohmann::json answer = nlohmann::json::parse(
+            printed("train --config - " + r.options + " --ranks " + ranks + " --format json", {.in = r.config}));
+        REQUIRE(answer["ranks"].size() == r.ranks.size());
+        for (const nlohmann::json& rank : answer["ranks"]) {
+            CAPTURE(rank["rank"].dump());
+            const recorded_rank& expected = r.ranks.at(rank["rank"].dump());
+            CHECK(rank["parameters_bytes"].dump() == expected.figures[1]);
+            CHECK(rank["gradients_bytes"].dump() == expected.figures[2]);
+            std::vector<std::string> messages, recorded = expected.collectives;
+            for (const nlohmann::json& c : rank["collectives"]) messages.push_back(message_of(c));
+            if (r.name.find("interleaved") != std::string::npos) {  // Megatron-Core receives earlier than PyTorch
+                std::sort(messages.begin(), messages.end());
+                std::sort(recorded.begin(), recorded.end());
+            }
+            CHECK(messages == recorded);
         }
     }
 }
@@ -156,6 +193,11 @@ TEST_CASE("train: ranks sum to the undivided model") {
         CAPTURE(job);
         CHECK(sum_over_ranks(job + small, "flops", "forward") == forward);
     }
+    for (const char* job : {"--pp 3 --dp 2 --fsdp --microbatches 4", "--pp 3 --dp 5 --fsdp --schedule gpipe"}) {
+        CAPTURE(job);
+        CHECK(sum_over_ranks(job + small, "parameters_bytes") == parameters);
+        CHECK(sum_over_ranks(job + small, "gradients_bytes") == parameters);
+    }
     for (const char* job : {"--pp 3 --microbatches 4", "--pp 3 --schedule gpipe --microbatches 4"}) {
         CAPTURE(job);
         CHECK(sum_over_ranks(job + small, "parameters_bytes") == parameters);
@@ -164,19 +206,38 @@ TEST_CASE("train: ranks sum to the undivided model") {
     }
 }
 
+TEST_CASE("train: one rank of Megatron-LM equals the undivided model") {
+    const std::string small =
+        " --ranks all --batch 2 --sequence 24 --precision bf16 --set num_hidden_layers=3 --set vocab_size=256" +
+        std::string(" --set tie_word_embeddings=false ") + llama;
+    const nlohmann::json one = json_of("train" + small)["ranks"][0];
+    const nlohmann::json rank = json_of("train --split megatron" + small)["ranks"][0];
+    CHECK(rank["parameters_bytes"] == one["parameters_bytes"]);
+    CHECK(rank["flops"]["forward"] == one["flops"]["forward"]);
+    CHECK(rank["collectives"].empty());
+    std::uint64_t forward = 0;
+    const nlohmann::json halves = json_of("train --split megatron --tp 2" + small)["ranks"];
+    for (const nlohmann::json& half : halves) forward += half["flops"]["forward"].get<std::uint64_t>();
+    CHECK(forward == one["flops"]["forward"].get<std::uint64_t>());
+}
+
 TEST_CASE("train: what a pipeline rank sends, another one receives") {
     const std::string small = " --batch 2 --sequence 24 --set num_hidden_layers=8 " + llama;
     for (const char* job :
          {"--pp 4 --microbatches 8", "--pp 4 --schedule interleaved --stages-per-rank 2 --microbatches 8",
           "--pp 4 --schedule zbv --stages-per-rank 2 --microbatches 8",
           "--pp 2 --schedule dualpipev --stages-per-rank 2 --microbatches 8",
-          "--pp 4 --schedule zb-h1 --microbatches 8",
+          "--pp 4 --schedule zb-h1 --microbatches 8", "--pp 2 --dp 2 --fsdp --microbatches 4",
+          "--pp 2 --dp 2 --tp 2 --tp-plan sequence --fsdp --microbatches 4",
+          "--split megatron --pp 4 --tp 2 --sequence-parallel --dp 2 --zero 1 --microbatches 8",
+          "--split megatron --pp 2 --stages-per-rank 2 --dp 2 --microbatches 4",
           "--pp 2 --schedule looped-bfs --stages-per-rank 4 --microbatches 3"}) {
         CAPTURE(job);
         std::map<std::string, std::int64_t> balance;  // by sender, receiver and phase
         const nlohmann::json answer = json_of("train --ranks all " + (job + small));
         for (const nlohmann::json& rank : answer["ranks"])
             for (const nlohmann::json& c : rank["collectives"]) {
+                if (!c.contains("peer")) continue;
                 const bool is_send = c["op"] == "send";
                 const std::string self = rank["rank"].dump(), peer = c["peer"].dump();
                 balance[(is_send ? self + " to " + peer : peer + " to " + self) + ' ' + c["phase"].dump()] +=
@@ -202,8 +263,12 @@ TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
     CHECK(has(refused("train --dp 6 --fsdp --fsdp-reshard 4" + small), "--fsdp-reshard: expected true, false or"));
     CHECK(has(refused("train --tp 2 --freeze model.norm.weight" + small), "--tp: cannot be combined with an adapter"));
     CHECK(has(refused("train --tp 2 --loss fused" + small), "--tp: cannot be combined with --loss fused"));
-    CHECK(has(refused("train --pp 2 --dp 2 --ranks 0" + small), "--ranks: not supported for a pipeline with --dp"));
-    CHECK(has(refused("train --split megatron --tp 2 --ranks 0" + small), "--ranks: requires --split torch"));
+    CHECK(has(refused("train --pp 2 --dp 2 --fsdp --fsdp-reshard true --ranks 0" + small),
+              "--fsdp-reshard: expected false with --ranks and --pp"));
+    CHECK(has(refused("train --split megatron --cp 2 --ranks 0" + small),
+              "--ranks: not supported for --split megatron with --cp"));
+    CHECK(has(refused("train --split megatron --tp 2 --recompute full --ranks 0" + small),
+              "--ranks: not supported for --split megatron with --recompute full"));
     CHECK(has(refused("train --freeze model.layerz.*" + small), "--freeze"));
 }
 

@@ -40,6 +40,7 @@ OPTIONS = {
         ["--fsdp-parameter-dtype", "bf16", "--fsdp-reduce-dtype", "fp32"] if v.get("fsdp_mixed_precision") else []),
     "recompute": lambda v: ["--recompute", "full"],
     "accumulate": lambda v: ["--gradient-accumulation", v],
+    "sharding": lambda v: {"fsdp": ["--fsdp"], "ddp": ["--ddp"]}[v],
     "sync": lambda v: ["--gradient-sync", v],
     "clip": lambda v: ["--clip", v],
     "bucket_cap_mb": lambda v: ["--bucket-mb", v],

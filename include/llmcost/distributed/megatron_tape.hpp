@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/memory/tape.hpp>
+#include <llmcost/trace/ops.hpp>
 
 // The forward pass of a rank as Megatron-Core with Transformer Engine executes it, from that of Transformers.
 namespace llmcost {
@@ -65,6 +66,13 @@ struct megatron_options {
 /// `undivided`: the pass of the same model without tensor parallelism; sequence parallelism divides the tensors that
 /// have equal sizes in both.
 [[nodiscard]] tape megatron_tape_of(const tape& pass, const tape& undivided, const megatron_options& options);
+
+namespace detail {
+
+/// Whether an operation is a product of matrices, or several.
+[[nodiscard]] bool is_product(op kind);
+
+}  // namespace detail
 
 /// Bytes of the tensors that Transformer Engine returns as gradients of weights whose gradient is in `main_grad`: one
 /// per shape of a weight, kept until the end of the run.

@@ -22,9 +22,17 @@ namespace llmcost {
 /// A stage sends its output, of the type and the size of the hidden states, and receives a gradient of the same size.
 /// Within a stage, its tensor-parallel ranks communicate as in a model without a pipeline.
 /// Source: torch/distributed/pipelining/stage.py, `get_fwd_send_ops`, `get_bwd_send_ops`.
+///
+/// Data-parallel ranks communicate once in a step. FSDP gathers a stage with `UNSHARD` or in its first forward, and
+/// reduces its gradients with `REDUCE_GRAD`. DistributedDataParallel reduces in the last backward of a stage, without a
+/// broadcast of buffers. Source: torch/distributed/pipelining/stage.py, `forward_maybe_with_nosync`,
+/// `backward_maybe_with_nosync`.
+///
+/// `loss_sum_bytes`: of each all-reduce of a loss over divided logits.
 [[nodiscard]] std::vector<training_rank> pipeline_ranks_of(const recorded_training& recorded, std::int64_t num_layers,
                                                            const training_parallelism& parallel,
-                                                           const std::vector<std::int64_t>& ranks);
+                                                           const std::vector<std::int64_t>& ranks,
+                                                           std::uint64_t loss_sum_bytes = 0);
 
 }  // namespace llmcost
 

@@ -83,6 +83,18 @@ struct recorded_job {
     std::map<std::vector<std::uint64_t>, stage_memory> memory{};  ///< by stage and schedule
 };
 
+namespace detail {
+
+/// The model of a job of Megatron-LM: with its padded vocabulary. Sets the kernels of its workload and plan.
+[[nodiscard]] model megatron_model_of(const model& m, workload& load, training_plan& plan,
+                                      const training_parallelism& parallel, const megatron_settings& settings);
+
+/// The pass of a tensor-parallel rank, and the plan of its replay.
+[[nodiscard]] recorded_training record_rank(const model& m, const workload& load, const training_plan& plan,
+                                            std::int64_t tensor);
+
+}  // namespace detail
+
 /// Records the pass of a rank. Jobs share it if they differ in pipeline, data parallelism or microbatches only.
 [[nodiscard]] recorded_job record_job(const model& m, workload load, training_plan plan,
                                       const training_parallelism& parallel, const megatron_settings& settings = {});

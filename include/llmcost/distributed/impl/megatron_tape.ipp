@@ -22,7 +22,7 @@
 
 namespace llmcost::detail {
 
-[[nodiscard]] LLMCOST_INLINE bool is_product(op kind) { return op_cost_of(kind).torch_flops != 0; }
+LLMCOST_INLINE bool is_product(op kind) { return op_cost_of(kind).torch_flops != 0; }
 
 [[nodiscard]] LLMCOST_INLINE bool is_activation_function(op kind) {
     switch (kind) {

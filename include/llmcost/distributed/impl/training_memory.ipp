@@ -98,12 +98,22 @@ LLMCOST_INLINE const rank_training_memory& training_job_memory::largest() const 
 
 namespace llmcost::detail {
 
-/// The pass of a tensor-parallel rank, and the plan of its replay.
-[[nodiscard]] LLMCOST_INLINE recorded_training record_rank(const model& m, const workload& load,
-                                                           const training_plan& plan, std::int64_t tensor) {
+LLMCOST_INLINE recorded_training record_rank(const model& m, const workload& load, const training_plan& plan,
+                                             std::int64_t tensor) {
     parallel_config sizes;
     sizes.tensor_parallel_size = tensor;
     return record_training(shard_model(m, sizes), load, plan, true);
+}
+
+LLMCOST_INLINE model megatron_model_of(const model& m, workload& load, training_plan& plan,
+                                       const training_parallelism& parallel, const megatron_settings& settings) {
+    model padded = m;
+    padded.config.vocab_size = padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
+    load.implementation = attention_implementation::sdpa;
+    load.uses_cpu_kernels = load.has_training_cache = false;
+    if (load.cuda_capability == 0) load.cuda_capability = 90;
+    plan.loss = training_loss::labels;
+    return padded;
 }
 
 /// A number per layer; layers with equal operations, tensors and parameters have equal numbers.
@@ -160,14 +170,7 @@ LLMCOST_INLINE recorded_job record_job(const model& m, workload load, training_p
     recorded_job out;
     out.settings = settings;
     out.cuda_capability = load.cuda_capability > 0 ? load.cuda_capability : 90;
-    if (is_megatron) {
-        padded.config.vocab_size =
-            padded_vocabulary(m.config.vocab_size, settings.vocabulary_multiple, parallel.tensor);
-        load.implementation = attention_implementation::sdpa;
-        load.uses_cpu_kernels = load.has_training_cache = false;
-        load.cuda_capability = out.cuda_capability;
-        plan.loss = training_loss::labels;
-    }
+    if (is_megatron) padded = detail::megatron_model_of(m, load, plan, parallel, settings);
     std::optional<tensor_parallel_policy> policy;
     const bool divides_layers = parallel.tensor > 1 || parallel.expert > 1;
     if (!is_megatron && divides_layers && find_tensor_parallel_plan(padded))

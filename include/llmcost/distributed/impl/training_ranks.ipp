@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include <llmcost/distributed/collective_recorder.hpp>
 #include <llmcost/distributed/ddp_buckets.hpp>
 #include <llmcost/distributed/device_mesh.hpp>
+#include <llmcost/distributed/parameter_shards.hpp>
 #include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/tensor_parallel_policy.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
@@ -37,22 +39,6 @@
 #include <llmcost/trace/ops.hpp>
 
 namespace llmcost::detail {
-
-/// The part of a parameter that a rank of FSDP holds.
-[[nodiscard]] LLMCOST_INLINE tape_parameter fsdp_part(const tape_parameter& p, const training_schedule& plan,
-                                                      std::int64_t rank) {
-    tape_parameter out = p;
-    if (!p.sizes.empty() && p.elements > 0) {
-        const std::int64_t ranks = p.is_distributed_expert ? plan.expert_data_parallel_size : plan.data_parallel_size;
-        const std::int64_t rows = rows_of_rank(p.sizes[0], ranks, rank);
-        out.elements = p.elements / static_cast<std::uint64_t>(p.sizes[0]) * static_cast<std::uint64_t>(rows);
-        out.sizes[0] = rows;
-    }
-    const dtype stored = plan.fsdp.stored_type == dtype::unspecified ? p.type : plan.fsdp.stored_type;
-    out.bytes = out.elements * static_cast<std::uint64_t>(bits_of(stored)) / 8;
-    out.type = stored;
-    return out;
-}
 
 /// Names of modules and parameters of a model with an adapter, as PEFT has them.
 ///
@@ -109,6 +95,8 @@ public:
                    const training_parallelism& parallel, std::int64_t tensor_coordinate);
     [[nodiscard]] training_rank rank(std::int64_t rank, const device_mesh& mesh) const;
     [[nodiscard]] const recorded_training& recorded() const noexcept { return recorded_; }
+    /// Bytes of each all-reduce of a loss over divided logits.
+    [[nodiscard]] std::uint64_t loss_sum_bytes() const noexcept { return loss_sum_bytes_; }
 
 private:
     [[nodiscard]] const training_schedule& schedule() const noexcept { return recorded_.plan.schedule; }
@@ -121,12 +109,6 @@ private:
     void record(const model& m, const workload& load);
     void add_optimizer_sums();
 
-    /// The coordinate of a rank among those that shard a parameter. Experts have a mesh of their own, in which
-    /// expert-parallel ranks are neighbors.
-    [[nodiscard]] std::int64_t data_coordinate(std::int64_t rank, const device_mesh& mesh, bool is_expert) const {
-        const std::int64_t expert_ranks = parallel_.data * parallel_.context * parallel_.tensor;
-        return is_expert ? rank % expert_ranks / parallel_.expert : mesh.coordinate(rank, mesh_axis::data);
-    }
     /// FLOPs of attention to keys of other ranks, relative to those to its own keys.
     ///
     /// A rank has one piece from each end of the sequence. Of the keys of earlier ranks it reads a half with all
@@ -142,7 +124,7 @@ private:
     memory_timeline timeline_{};
     std::vector<collective_event> collectives_{};
     std::vector<computed_part> parts_{};
-    std::uint64_t padded_bytes_ = 0, buffers_bytes_ = 0;
+    std::uint64_t padded_bytes_ = 0, buffers_bytes_ = 0, loss_sum_bytes_ = 0;
 };
 
 LLMCOST_INLINE rank_recording::rank_recording(const model& m, const workload& load, const training_plan& plan,
@@ -171,7 +153,8 @@ LLMCOST_INLINE void rank_recording::record(const model& m, const workload& load)
     if (policy_) policy_->mark_parameters(recorded_.pass, is_sharded());
     collective_recorder recorder(recorded_.pass, schedule(), parallel_);
     if (policy_ && policy_->has_divided_logits())
-        recorder.set_loss_sum(4 * static_cast<std::uint64_t>(load.batch) * static_cast<std::uint64_t>(load.sequence));
+        loss_sum_bytes_ = 4 * static_cast<std::uint64_t>(load.batch) * static_cast<std::uint64_t>(load.sequence);
+    recorder.set_loss_sum(loss_sum_bytes_);
     if (schedule().sharding == sharding_strategy::ddp && schedule().data_parallel_size > 1) {
         collective_recorder first_step(recorded_.pass, schedule(), parallel_);
         (void)replay_training(recorded_.pass, schedule(), &first_step);
@@ -231,9 +214,9 @@ LLMCOST_INLINE training_rank rank_recording::rank(std::int64_t rank, const devic
     std::vector<tape_parameter> updated;
     for (std::size_t i = 0; i < recorded_.pass.parameters.size(); ++i) {
         const tape_parameter& parameter = recorded_.pass.parameters[i];
-        tape_parameter part = is_sharded() ? fsdp_part(parameter, schedule(),
-                                                       data_coordinate(rank, mesh, parameter.is_distributed_expert))
-                                           : parameter;
+        tape_parameter part = is_sharded()
+                                  ? fsdp_part(parameter, schedule(), data_coordinate(parallel_, mesh, rank, parameter))
+                                  : parameter;
         r.parameters.push_back({names.of_parameter(parameter), part.sizes, part.elements, part.bytes});
         r.parameters_bytes += part.bytes;
         if (!has_gradient(i)) continue;
@@ -254,18 +237,21 @@ LLMCOST_INLINE std::vector<training_rank> training_ranks_of(const model& m, cons
     const device_mesh mesh = mesh_of(parallel);
     plan.schedule.tensor_parallel_size = parallel.tensor;
     plan.schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
-    std::vector<training_rank> out;
-    std::optional<detail::rank_recording> recording;
-    std::int64_t tensor_coordinate = -1;
-    for (const std::int64_t rank : ranks) {
-        const std::int64_t coordinate = mesh.coordinate(rank, mesh_axis::tensor);
-        if (coordinate != tensor_coordinate) recording.emplace(m, load, plan, parallel, coordinate);
-        tensor_coordinate = coordinate;
+    std::map<std::int64_t, std::vector<std::size_t>> by_coordinate;  // indices in `ranks`
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        by_coordinate[mesh.coordinate(ranks[i], mesh_axis::tensor)].push_back(i);
+    std::vector<training_rank> out(ranks.size());
+    for (const auto& [coordinate, indices] : by_coordinate) {
+        const detail::rank_recording recording(m, load, plan, parallel, coordinate);
+        std::vector<std::int64_t> group;
+        for (const std::size_t i : indices) group.push_back(ranks[i]);
+        std::vector<training_rank> found;
         if (parallel.pipeline > 1)
-            out.push_back(
-                pipeline_ranks_of(recording->recorded(), m.config.num_hidden_layers, parallel, {rank}).front());
+            found = pipeline_ranks_of(recording.recorded(), m.config.num_hidden_layers, parallel, group,
+                                      recording.loss_sum_bytes());
         else
-            out.push_back(recording->rank(rank, mesh));
+            for (const std::int64_t rank : group) found.push_back(recording.rank(rank, mesh));
+        for (std::size_t i = 0; i < indices.size(); ++i) out[indices[i]] = std::move(found[i]);
     }
     return out;
 }

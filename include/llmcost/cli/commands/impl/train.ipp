@@ -46,9 +46,11 @@
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/distributed/megatron_ranks.hpp>
 #include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
+#include <llmcost/distributed/training_rank.hpp>
 #include <llmcost/distributed/training_ranks.hpp>
 #include <llmcost/distributed/training_trace.hpp>
 #include <llmcost/layers/model_config.hpp>
@@ -322,11 +324,9 @@ LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_par
         throw_usage(divided, "cannot be combined with an adapter or --freeze");
     if (divides_layers && plan.loss == training_loss::fused)
         throw_usage(divided, "cannot be combined with --loss fused");
-    if (args.has(option::ranks) && parallel.pipeline > 1 && parallel.num_replicas() > 1)
-        throw_usage("--ranks", "not supported for a pipeline with --dp; use one data-parallel rank");
-    if (args.has(option::ranks) && parallel.rules == split_rules::megatron)
-        throw_usage("--ranks",
-                    "requires --split torch or transformers; the collectives of Megatron-LM are not recorded");
+    const bool is_resharded = args.has(option::fsdp_reshard) && args.text(option::fsdp_reshard) != "false";
+    if (args.has(option::ranks) && parallel.pipeline > 1 && is_resharded)
+        throw_usage("--fsdp-reshard", "expected false with --ranks and --pp: stages stay gathered during a step");
 }
 
 /// Writes the execution traces of ranks, if `--trace` asks for them. Throws: `usage` without the means to write them.
@@ -339,6 +339,21 @@ LLMCOST_INLINE void write_rank_traces(const arguments& args, const program& io,
     for (const training_rank& r : ranks)
         write_output_file(std::string(args.text(option::trace_files)) + '.' + std::to_string(r.rank) + ".et",
                           io.chakra(training_trace_of(r)));
+}
+
+/// The ranks of `--ranks`. Throws: `usage` for jobs of Megatron-LM whose collectives are not known.
+[[nodiscard]] LLMCOST_INLINE std::vector<training_rank> ranks_of_job(const arguments& args,
+                                                                     const training_parallelism& parallel,
+                                                                     const training_response& t,
+                                                                     const megatron_settings& settings) {
+    const std::vector<std::int64_t> ranks = read_ranks(args, parallel.world_size());
+    const model& m = t.read.subject;
+    if (parallel.rules != split_rules::megatron) return training_ranks_of(m, t.load, t.plan, parallel, ranks);
+    if (t.plan.schedule.recompute == recompute_mode::full)
+        throw_usage("--ranks", "not supported for --split megatron with --recompute full");
+    if (const std::string problem = megatron_ranks_error(m, parallel, settings); !problem.empty())
+        throw_usage("--ranks", problem);
+    return megatron_ranks_of(m, t.load, t.plan, parallel, settings, ranks);
 }
 
 /// A training job whose ranks hold different parts of a model.
@@ -354,9 +369,7 @@ LLMCOST_INLINE command_output run_training_job(const arguments& args, const prog
     } catch (const error& problem) {
         throw_usage("--schedule", problem.what());
     }
-    if (args.has(option::ranks))
-        job.training.ranks = training_ranks_of(m, job.training.load, job.training.plan, parallel,
-                                               read_ranks(args, parallel.world_size()));
+    if (args.has(option::ranks)) job.training.ranks = ranks_of_job(args, parallel, job.training, settings);
     write_rank_traces(args, io, job.training.ranks);
     const auto format = format_of_step(args);
     return {format == output_format::json   ? job_json(job)
