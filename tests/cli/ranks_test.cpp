@@ -138,7 +138,7 @@ std::string message_of(const nlohmann::json& c) {
     return out;
 }
 
-// megatron_rank_recordings.txt: jobs of Megatron-Core 0.16.1 with PyTorch's fake process group on a CPU. A rank has the
+// megatron_rank_recordings.txt is written by tests/oracle/megatron_ranks.py: Megatron-Core 0.16.1 on a CPU. A rank has the
 // bytes of its parameters and of its gradient buffers, then its collectives without phase and module.
 TEST_CASE("train: what ranks of Megatron-Core hold and communicate, as recorded") {
     const std::vector<rank_recording> recordings = rank_recordings("/cli/megatron_rank_recordings.txt");
