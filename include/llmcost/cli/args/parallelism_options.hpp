@@ -164,12 +164,17 @@ inline constexpr option_spec bucket_mb{.name = "--bucket-mb",
                                        .value = "MIB",
                                        .type = value_type::number,
                                        .help = "size of DDP's buckets in MiB (default 25, the first 1)"};
-inline constexpr option_spec trace_files{.name = "--trace",
-                                         .value = "FILE",
-                                         .type = value_type::file,
-                                         .help =
-                                             "write a Chakra execution trace of each of --ranks: FILE.0.et, FILE.1.et "
-                                             "..."};
+inline constexpr option_spec trace_files{
+    .name = "--trace",
+    .value = "FILE",
+    .type = value_type::file,
+    .help = "write an execution trace of each of --ranks: FILE.0.et, FILE.1.et ..."};
+inline constexpr option_spec trace_format{
+    .name = "--trace-format",
+    .value = "FORMAT",
+    .type = value_type::choice,
+    .choices = "chakra|simai",
+    .help = "format of --trace: chakra, or simai: workload files FILE.0.txt ... of SimAI (default chakra)"};
 inline constexpr option_spec ranks{.name = "--ranks",
                                    .value = "LIST",
                                    .type = value_type::text,
@@ -205,7 +210,8 @@ inline constexpr std::array training_parallelism_options{option::training_replic
                                                          option::cross_entropy,
                                                          option::recompute_modules,
                                                          option::ranks,
-                                                         option::trace_files};
+                                                         option::trace_files,
+                                                         option::trace_format};
 
 namespace detail {
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,7 @@
 #include <llmcost/cli/commands/training_combinations.hpp>
 #include <llmcost/cli/pages/device_table.hpp>
 #include <llmcost/cli/pages/job_page.hpp>
+#include <llmcost/cli/pages/job_picture.hpp>
 #include <llmcost/cli/pages/memory_sweep.hpp>
 #include <llmcost/cli/pages/step_time.hpp>
 #include <llmcost/cli/pages/sweep_plot.hpp>
@@ -47,6 +49,7 @@
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/distributed/megatron_ranks.hpp>
+#include <llmcost/distributed/simai_workload.hpp>
 #include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
@@ -329,11 +332,33 @@ LLMCOST_INLINE void check_divided_plan(const arguments& args, const training_par
         throw_usage("--fsdp-reshard", "expected false with --ranks and --pp: stages stay gathered during a step");
 }
 
+/// Writes the workload files of SimAI. Throws: `usage` for a job that SimAI does not support.
+LLMCOST_INLINE void write_simai_workloads(const arguments& args, const std::vector<training_rank>& ranks,
+                                          const std::optional<step_estimate>& estimate) {
+    const training_parallelism parallel = read_training_parallelism(args);
+    if (const std::string problem = simai_error(parallel); !problem.empty())
+        throw_usage(option::trace_format.name, problem);
+    simai_compute compute;
+    constexpr double nanoseconds = 1e9;
+    if (estimate && estimate->job) {
+        const parallel_training_cost& cost = estimate->job->cost;
+        compute.forward_nanoseconds = nanoseconds * cost.forward.seconds;
+        compute.backward_nanoseconds = nanoseconds * (cost.backward.seconds + cost.recomputed.seconds);
+    }
+    for (const training_rank& r : ranks)
+        write_output_file(std::string(args.text(option::trace_files)) + '.' + std::to_string(r.rank) + ".txt",
+                          simai_workload_of(r, parallel, compute));
+}
+
 /// Writes the execution traces of ranks, if `--trace` asks for them. Throws: `usage` without the means to write them.
-LLMCOST_INLINE void write_rank_traces(const arguments& args, const program& io,
-                                      const std::vector<training_rank>& ranks) {
-    if (!args.has(option::trace_files)) return;
+LLMCOST_INLINE void write_rank_traces(const arguments& args, const program& io, const std::vector<training_rank>& ranks,
+                                      const std::optional<step_estimate>& estimate) {
+    if (!args.has(option::trace_files)) {
+        if (args.has(option::trace_format)) throw_usage(option::trace_format.name, "requires --trace");
+        return;
+    }
     if (ranks.empty()) throw_usage("--trace", "requires --ranks");
+    if (args.choice(option::trace_format) == 1) return write_simai_workloads(args, ranks, estimate);
     if (io.chakra == nullptr)
         throw_usage("--trace", "this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
     for (const training_rank& r : ranks)
@@ -370,12 +395,15 @@ LLMCOST_INLINE command_output run_training_job(const arguments& args, const prog
         throw_usage("--schedule", problem.what());
     }
     if (args.has(option::ranks)) job.training.ranks = ranks_of_job(args, parallel, job.training, settings);
-    write_rank_traces(args, io, job.training.ranks);
+    write_rank_traces(args, io, job.training.ranks, job.training.estimate);
     const auto format = format_of_step(args);
-    return {format == output_format::json   ? job_json(job)
-            : format == output_format::text ? job_page(job)
-                                            : written(job_table(job), format),
-            exit_code_of_fit(job.training.limit, job.needed())};
+    command_output out{format == output_format::json   ? job_json(job)
+                       : format == output_format::text ? job_page(job)
+                                                       : written(job_table(job), format),
+                       exit_code_of_fit(job.training.limit, job.needed())};
+    if (!args.text(option::plot).empty())
+        out.file = {std::string(args.text(option::plot)), job_picture(job).document()};
+    return out;
 }
 
 /// A training step on several devices: memory, time, energy and price.
@@ -443,7 +471,7 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
         response.ranks =
             training_ranks_of(read.subject, load, plan, parallel, detail::read_ranks(args, parallel.world_size()));
     }
-    detail::write_rank_traces(args, io, response.ranks);
+    detail::write_rank_traces(args, io, response.ranks, response.estimate);
     if (limit.is_set() && !limit.fits(response.needed()) && !response.is_compiled)
         response.fits_with = detail::find_fitting_change(read, load, plan, limit.bytes);
     command_output out{detail::print(response, detail::format_of_step(args)),
