@@ -14,6 +14,7 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/args/tables.hpp>
+#include <llmcost/cli/commands/plan_rl.hpp>
 #include <llmcost/cli/commands/plan_text.hpp>
 #include <llmcost/cli/commands/plan_training.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
@@ -77,7 +78,7 @@ inline constexpr std::array plan_options = concatenate(
                  std::array{option::devices, option::engines_tried, option::tp_of_plan, option::pp_of_plan,
                             option::dp_of_plan, option::ep_of_plan, option::types_tried, option::caches_tried,
                             option::no_disaggregation, option::top_of_plan}),
-    with_section("Training", training_plan_options),
+    with_section("Training", training_plan_options), with_section("Reinforcement learning", rl_plan_options),
     with_section("Hardware and engine", std::array{option::device, option::engine_version, option::calibration,
                                                    option::execution, option::network}),
     with_section("Precision", std::array{option::experts_dtype, option::quantization, option::routing}),
@@ -110,13 +111,15 @@ private:
 /// Runs `llmcost plan`.
 [[nodiscard]] command_output run_plan(const arguments& args, const program& io);
 
-inline constexpr std::array<command_example, 3> plan_examples{{
+inline constexpr std::array<command_example, 4> plan_examples{{
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --rate 20 --slo ttft=1s,tpot=30ms", "20 requests per second"},
     {"llmcost plan --model Qwen/Qwen3-8B --device h200 --devices 16 --trace requests.csv --slo ttft=1s,tpot=30ms",
      "a recorded trace on up to 16 devices"},
     {"llmcost plan --training --model meta-llama/Llama-3.1-70B --device h100 --devices 64 --network ib_ndr --tokens "
      "15T",
      "the fastest parallel configuration of a training job on 64 devices"},
+    {"llmcost plan --rl --model Qwen/Qwen3-8B --device h100 --devices 8 --train-batch-size 256 --rollout-n 8",
+     "GRPO on 8 devices"},
 }};
 
 inline constexpr command plan_command{
@@ -132,7 +135,9 @@ inline constexpr command plan_command{
         "Exit code 8: no deployment meets the targets. The closest one is printed.\n"
         "With --training: the fastest parallel configuration of a training job on --devices devices\n"
         "that fits into their memory, and its launch in torchtitan, Megatron-LM, DeepSpeed and NeMo.\n"
-        "Exit code 8: nothing fits. The configuration with the least memory is printed.\n",
+        "Exit code 8: nothing fits. The configuration with the least memory is printed.\n"
+        "With --rl: trainer and rollout engine of GRPO or PPO, colocated or on separate devices: time and\n"
+        "memory of each phase of an iteration.\n",
     .options = plan_options,
     .run = run_plan,
     .examples = plan_examples};

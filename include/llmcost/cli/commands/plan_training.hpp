@@ -9,6 +9,7 @@
 #include <llmcost/cli/args/parallelism_options.hpp>
 #include <llmcost/cli/args/streams.hpp>
 #include <llmcost/cli/commands/step_estimate.hpp>
+#include <llmcost/cli/commands/training_plan.hpp>
 
 // `llmcost plan --training`: the fastest parallel configuration of a training job over devices, under memory.
 //
@@ -59,6 +60,9 @@ namespace detail {
 
 /// Whether a command line of `llmcost plan` plans training. Throws: `usage` for options of the other kind of plan.
 [[nodiscard]] bool is_training_plan(const arguments& args);
+
+/// Searches the configurations of a command line of `llmcost plan --training`. Throws: `usage`.
+[[nodiscard]] training_plan_response search_training_plans(const arguments& args, const program& io);
 
 /// `llmcost plan --training`.
 [[nodiscard]] command_output run_training_plan(const arguments& args, const program& io);

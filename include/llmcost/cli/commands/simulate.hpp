@@ -3,12 +3,17 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
 #include <llmcost/cli/args/streams.hpp>
+#include <llmcost/cli/commands/draft_deployment.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
+#include <llmcost/cli/request/deployment.hpp>
 #include <llmcost/devices/device.hpp>
+#include <llmcost/serving/multimodal_step.hpp>
+#include <llmcost/serving/server.hpp>
 #include <llmcost/simulation/simulate.hpp>
 
 // `llmcost simulate`: requests through the scheduler of an engine, step by step.
@@ -26,6 +31,22 @@ void set_network(simulation_config& config, const device& target_device);
 // ---- compute
 
 // ---- print
+
+/// The engine and the requests of a command line of `llmcost simulate`. Throws: `usage`, `does_not_fit`.
+class prepared_simulation {
+public:
+    prepared_simulation(const arguments& args, const program& io);
+    prepared_simulation(const prepared_simulation&) = delete;
+    prepared_simulation& operator=(const prepared_simulation&) = delete;
+
+    simulate_request request;
+    deployment placed;
+    multimodal_cost multimodal_inputs;
+    requested_workload load;
+    std::optional<server> simulated_server{};
+    deployed_draft draft{};
+    simulated_engine engine{};  ///< refers to `simulated_server`
+};
 
 }  // namespace detail
 

@@ -25,6 +25,7 @@
 #include <llmcost/cli/args/text.hpp>
 #include <llmcost/cli/commands/latency.hpp>
 #include <llmcost/cli/commands/op.hpp>
+#include <llmcost/cli/commands/plan_rl.hpp>
 #include <llmcost/cli/commands/serve_request.hpp>
 #include <llmcost/cli/commands/simulate.hpp>
 #include <llmcost/cli/commands/simulate_request.hpp>
@@ -291,6 +292,7 @@ LLMCOST_INLINE void save_deployment(command_output& out, const arguments& args,
 namespace llmcost::cli {
 
 LLMCOST_INLINE command_output run_plan(const arguments& args, const program& io) {
+    if (detail::is_rl_plan(args)) return detail::run_rl_plan(args, io);
     if (detail::is_training_plan(args)) return detail::run_training_plan(args, io);
     const plan_request request = detail::parse_plan_request(args);
     simulation_config config;

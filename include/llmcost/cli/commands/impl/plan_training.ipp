@@ -161,7 +161,7 @@ LLMCOST_INLINE void complete_training_plan_request(training_plan_request& reques
     return out;
 }
 
-LLMCOST_INLINE command_output run_training_plan(const arguments& args, const program& io) {
+LLMCOST_INLINE training_plan_response search_training_plans(const arguments& args, const program& io) {
     training_plan_response response;
     training_plan_request& request = response.request;
     request = parse_training_plan_request(args);
@@ -204,12 +204,18 @@ LLMCOST_INLINE command_output run_training_plan(const arguments& args, const pro
                                    return false;
                                }
                            });
-    bool fits = false;
     for (const std::int64_t devices : request.devices) {
         request.space.devices = devices;
         response.results.push_back(search(request.space));
-        fits = fits || !response.results.back().best.empty();
     }
+    return response;
+}
+
+LLMCOST_INLINE command_output run_training_plan(const arguments& args, const program& io) {
+    const training_plan_response response = search_training_plans(args, io);
+    const training_plan_request& request = response.request;
+    const bool fits = std::ranges::any_of(response.results,
+                                          [](const training_search_result& result) { return !result.best.empty(); });
     command_output out;
     out.text = request.format == output_format::json   ? training_plan_json(response)
                : request.format == output_format::text ? training_plan_page(response)

@@ -274,40 +274,47 @@ LLMCOST_INLINE std::int64_t longest_request(const std::vector<simulated_request>
 
 namespace llmcost::cli {
 
-LLMCOST_INLINE command_output run_simulate(const arguments& args, const program& io) {
-    simulate_request request = detail::parse_simulate_request(args);
+LLMCOST_INLINE detail::prepared_simulation::prepared_simulation(const arguments& args, const program& io)
+    : request(parse_simulate_request(args)),
+      placed(io.place(prefill_arguments(args), io)),
+      multimodal_inputs(parse_multimodal_cost(args, placed)),
+      load(parse_workload_source(args, request.config, multimodal_inputs.num_tokens)) {
     simulation_config& config = request.config;
-    deployment deployment = io.place(detail::prefill_arguments(args), io);
-    const multimodal_cost multimodal_inputs = detail::parse_multimodal_cost(args, deployment);
-    const detail::requested_workload load = detail::parse_workload_source(args, config, multimodal_inputs.num_tokens);
-    detail::configure_network(config, args, deployment);
-    require_known_memory(*deployment.device);
-    require_autoregressive(deployment.model);
-    require_stages("--pp", deployment.model, config.pipeline_parallel_size);
-
-    server server(deployment.model, deployment.execution, deployment.engine, *deployment.device, *deployment.kernels);
-    detail::set_memory_share(server, args);
-    config.tiers = parse_kv_tiers(
-        args, deployment.engine.name, *deployment.device,
-        deployment.execution.parallel.world_size() / server.data_parallel_size() * config.pipeline_parallel_size);
-    simulated_engine engine = detail::make_simulated_engine(args, deployment, server, multimodal_inputs.encoder_cost);
-    const detail::deployed_draft draft = detail::deploy_draft_server(args, io, config.num_draft_tokens);
+    configure_network(config, args, placed);
+    require_known_memory(*placed.device);
+    require_autoregressive(placed.model);
+    require_stages("--pp", placed.model, config.pipeline_parallel_size);
+    simulated_server.emplace(placed.model, placed.execution, placed.engine, *placed.device, *placed.kernels);
+    set_memory_share(*simulated_server, args);
+    config.tiers = parse_kv_tiers(args, placed.engine.name, *placed.device,
+                                  placed.execution.parallel.world_size() / simulated_server->data_parallel_size() *
+                                      config.pipeline_parallel_size);
+    engine = make_simulated_engine(args, placed, *simulated_server, multimodal_inputs.encoder_cost);
+    draft = deploy_draft_server(args, io, config.num_draft_tokens);
     engine.draft_model = draft.config;
-    detail::require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
+    require_fitting_requests(load.requests, engine, config.pipeline_parallel_size);
+}
+
+LLMCOST_INLINE command_output run_simulate(const arguments& args, const program& io) {
+    detail::prepared_simulation prepared(args, io);
+    simulate_request& request = prepared.request;
+    deployment& deployment = prepared.placed;
+    const detail::requested_workload& load = prepared.load;
     const std::unique_ptr<detail::decode_workers> workers = detail::deploy_decode_workers(args, io);
     if (workers != nullptr) {
-        detail::require_fitting_requests(load.requests, workers->engine, config.pipeline_parallel_size);
-        config.decode_engine = &workers->engine;
+        detail::require_fitting_requests(load.requests, workers->engine, request.config.pipeline_parallel_size);
+        request.config.decode_engine = &workers->engine;
     }
     set_prediction_interval(deployment, load.requests.front().input_tokens);
 
     const simulation_result result = [&] {
         detail::progress_line progress(io);
-        return simulate(engine, load.requests, config, request.has_plot || request.has_timeline, progress);
+        return simulate(prepared.engine, load.requests, request.config, request.has_plot || request.has_timeline,
+                        progress);
     }();
-    simulation_response response = detail::compute(request, deployment, engine, workers.get(), result);
+    simulation_response response = detail::compute(request, deployment, prepared.engine, workers.get(), result);
     response.load = load.label;
-    response.num_media_tokens = multimodal_inputs.num_tokens;
+    response.num_media_tokens = prepared.multimodal_inputs.num_tokens;
 
     command_output out;
     out.text = detail::print(request, response);
