@@ -47,7 +47,7 @@ struct rl_parts {
 };
 
 /// What a phase of an iteration runs on.
-enum class rl_place : std::uint8_t { rollout, trainer, both };
+enum class rl_place : std::uint8_t { rollout, trainer, all };
 
 /// A phase of an iteration.
 struct rl_phase {

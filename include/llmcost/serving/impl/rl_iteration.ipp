@@ -27,7 +27,7 @@ LLMCOST_INLINE rl_iteration compose_iteration(const rl_workload& load, const rl_
     const double training = static_cast<double>(load.epochs) * mini_batches * parts.training_step_seconds;
     const bool has_critic = load.algorithm == rl_algorithm::ppo;
     add("generate_sequences", rl_place::rollout, parts.rollout_seconds);
-    add("offload", rl_place::both, parts.offload_seconds);
+    add("offload", rl_place::all, parts.offload_seconds);
     if (load.has_reward_model) add("compute_rm_score", rl_place::trainer, forward);
     add("compute_log_prob", rl_place::trainer, forward);
     if (load.has_reference) add("compute_ref_log_prob", rl_place::trainer, forward);
@@ -36,13 +36,13 @@ LLMCOST_INLINE rl_iteration compose_iteration(const rl_workload& load, const rl_
         add("update_critic", rl_place::trainer, training);
     }
     add("update_actor", rl_place::trainer, training);
-    add("update_weights", rl_place::both, parts.weight_transfer_seconds);
-    double rollout = 0, trainer = 0, both = 0;
+    add("update_weights", rl_place::all, parts.weight_transfer_seconds);
+    double rollout = 0, trainer = 0, transfers = 0;
     for (const rl_phase& phase : out.phases)
         (phase.place == rl_place::rollout   ? rollout
          : phase.place == rl_place::trainer ? trainer
-                                            : both) += phase.seconds;
-    out.seconds = both + (load.is_async ? std::max(rollout, trainer) : rollout + trainer);
+                                            : transfers) += phase.seconds;
+    out.seconds = transfers + (load.is_async ? std::max(rollout, trainer) : rollout + trainer);
     return out;
 }
 

@@ -48,7 +48,7 @@ namespace llmcost::cli::detail {
 }
 
 [[nodiscard]] LLMCOST_INLINE std::string_view rl_place_name(const rl_configuration& c, rl_place place) {
-    if (c.is_colocated || place == rl_place::both) return "all";
+    if (c.is_colocated || place == rl_place::all) return "all";
     return place == rl_place::rollout ? "rollout" : "trainer";
 }
 
