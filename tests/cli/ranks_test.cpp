@@ -138,8 +138,8 @@ std::string message_of(const nlohmann::json& c) {
     return out;
 }
 
-// megatron_rank_recordings.txt is written by tests/oracle/megatron_ranks.py: Megatron-Core 0.16.1 on a CPU. A rank has the
-// bytes of its parameters and of its gradient buffers, then its collectives without phase and module.
+// megatron_rank_recordings.txt is written by tests/oracle/megatron_ranks.py: Megatron-Core 0.16.1 on a CPU. A rank has
+// the bytes of its parameters and of its gradient buffers, then its collectives without phase and module.
 TEST_CASE("train: what ranks of Megatron-Core hold and communicate, as recorded") {
     const std::vector<rank_recording> recordings = rank_recordings("/cli/megatron_rank_recordings.txt");
     REQUIRE(recordings.size() == 10);
@@ -265,6 +265,10 @@ TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
     CHECK(has(refused("train --tp 2 --loss fused" + small), "--tp: cannot be combined with --loss fused"));
     CHECK(has(refused("train --pp 2 --dp 2 --fsdp --fsdp-reshard true --ranks 0" + small),
               "--fsdp-reshard: expected false with --ranks and --pp"));
+    CHECK(has(refused("train --dp 2 --zero 1 --ranks 0" + small), "--ranks: cannot be combined with --zero"));
+    CHECK(has(refused("train --pp 2 --dp 2 --zero 1 --ranks 0" + small), "--ranks: cannot be combined with --zero"));
+    CHECK(has(refused("train --pp 2 --dp 2 --schedule zbv --stages-per-rank 2 --microbatches 4 --ranks 0" + small),
+              "--ranks: DistributedDataParallel does not reduce gradients with --schedule zbv; use --fsdp"));
     CHECK(has(refused("train --split megatron --cp 2 --ranks 0" + small),
               "--ranks: not supported for --split megatron with --cp"));
     CHECK(has(refused("train --split megatron --tp 2 --recompute full --ranks 0" + small),

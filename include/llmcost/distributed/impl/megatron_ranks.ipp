@@ -227,11 +227,8 @@ private:
 
     /// The stages of a rank, in the order of its model chunks.
     [[nodiscard]] std::vector<int> stages_of(std::int64_t rank) const {
-        std::vector<int> out;
-        const std::int64_t place = mesh_.coordinate(rank, mesh_axis::pipeline);
-        for (std::int64_t chunk = 0; chunk < parallel_.stages_per_rank; ++chunk)
-            out.push_back(static_cast<int>(chunk * parallel_.pipeline + place));
-        return out;
+        if (parallel_.pipeline == 1) return {0};
+        return schedule_of(parallel_).stages_of_rank(static_cast<int>(mesh_.coordinate(rank, mesh_axis::pipeline)));
     }
     void add_state(training_rank& out, int index) const {
         const stage& s = stages_[static_cast<std::size_t>(index)];

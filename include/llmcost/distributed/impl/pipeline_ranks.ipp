@@ -122,6 +122,13 @@ LLMCOST_INLINE distributed::pipeline_schedule schedule_of(const training_paralle
                                                static_cast<int>(parallel.microbatches));
 }
 
+LLMCOST_INLINE bool has_separate_weight_gradients(const distributed::pipeline_schedule& schedule) noexcept {
+    return std::ranges::any_of(schedule.order, [](const distributed::rank_actions& actions) {
+        return std::ranges::find(actions, distributed::action_kind::backward_weight,
+                                 &distributed::pipeline_action::kind) != actions.end();
+    });
+}
+
 LLMCOST_INLINE std::vector<training_rank> pipeline_ranks_of(const recorded_training& recorded, std::int64_t num_layers,
                                                             const training_parallelism& parallel,
                                                             const std::vector<std::int64_t>& ranks,

@@ -55,11 +55,8 @@ LLMCOST_INLINE void add_action(training_rank& rank, const distributed::pipeline_
                            is_last ? stage.last_backward : stage.backward);
         case action_kind::backward_input:  // gradients of inputs and of weights are equally many products
             return compute(training_phase::backward, stage.backward_flops / count(2), stage.backward);
-        case action_kind::backward_weight: {
-            std::vector<collective_event> buckets;
-            if (is_last) std::ranges::copy_if(stage.last_backward, std::back_inserter(buckets), is_of_data_ranks);
-            return compute(training_phase::backward, stage.backward_flops / count(2), buckets);
-        }
+        case action_kind::backward_weight:
+            return compute(training_phase::backward, stage.backward_flops / count(2), {});
         case action_kind::send_forward:
         case action_kind::recv_forward:
         case action_kind::send_backward:

@@ -49,6 +49,7 @@
 #include <llmcost/devices/cuda_capability.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/distributed/megatron_ranks.hpp>
+#include <llmcost/distributed/pipeline_ranks.hpp>
 #include <llmcost/distributed/simai_workload.hpp>
 #include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/distributed/training_memory.hpp>
@@ -366,14 +367,28 @@ LLMCOST_INLINE void write_rank_traces(const arguments& args, const program& io, 
                           io.chakra(training_trace_of(r)));
 }
 
-/// The ranks of `--ranks`. Throws: `usage` for jobs of Megatron-LM whose collectives are not known.
+/// Throws: `usage` for ranks of PyTorch whose collectives are not known.
+LLMCOST_INLINE void check_torch_ranks(const training_parallelism& parallel, const training_schedule& schedule) {
+    const bool is_known = schedule.sharding == sharding_strategy::ddp || schedule.sharding == sharding_strategy::fsdp;
+    if (!is_known && schedule.data_parallel_size > 1)
+        throw_usage("--ranks", "cannot be combined with --zero, except with --split megatron");
+    if (parallel.pipeline > 1 && schedule.data_parallel_size > 1 && schedule.sharding == sharding_strategy::ddp &&
+        has_separate_weight_gradients(schedule_of(parallel)))
+        throw_usage("--ranks", "DistributedDataParallel does not reduce gradients with --schedule " +
+                                   parallel.schedule + "; use --fsdp");
+}
+
+/// The ranks of `--ranks`. Throws: `usage` for jobs whose collectives are not known.
 [[nodiscard]] LLMCOST_INLINE std::vector<training_rank> ranks_of_job(const arguments& args,
                                                                      const training_parallelism& parallel,
                                                                      const training_response& t,
                                                                      const megatron_settings& settings) {
     const std::vector<std::int64_t> ranks = read_ranks(args, parallel.world_size());
     const model& m = t.read.subject;
-    if (parallel.rules != split_rules::megatron) return training_ranks_of(m, t.load, t.plan, parallel, ranks);
+    if (parallel.rules != split_rules::megatron) {
+        check_torch_ranks(parallel, t.plan.schedule);
+        return training_ranks_of(m, t.load, t.plan, parallel, ranks);
+    }
     if (t.plan.schedule.recompute == recompute_mode::full)
         throw_usage("--ranks", "not supported for --split megatron with --recompute full");
     if (const std::string problem = megatron_ranks_error(m, parallel, settings); !problem.empty())
@@ -468,6 +483,7 @@ LLMCOST_INLINE command_output run_train(const arguments& args, const program& io
     response.epoch_tokens = epoch_tokens;
     if (args.has(option::ranks)) {
         const training_parallelism parallel = detail::read_training_parallelism(args);
+        detail::check_torch_ranks(parallel, plan.schedule);
         response.ranks =
             training_ranks_of(read.subject, load, plan, parallel, detail::read_ranks(args, parallel.world_size()));
     }
