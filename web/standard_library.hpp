@@ -151,6 +151,15 @@ template <class R, class T>
 constexpr void replace(R&& range, const T& from, const T& to) {
     std::replace(std::begin(range), std::end(range), from, to);
 }
+template <class R>
+constexpr void reverse(R&& range) {
+    std::reverse(std::begin(range), std::end(range));
+}
+template <class R, class O, class F>
+constexpr void transform(R&& range, O out, F function) {
+    std::transform(std::begin(range), std::end(range), out,
+                   [&](const auto& element) { return std::invoke(function, element); });
+}
 template <class R, class O, class F>
 constexpr void copy_if(R&& range, O out, F condition) {
     std::copy_if(std::begin(range), std::end(range), out,
