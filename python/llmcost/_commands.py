@@ -258,6 +258,7 @@ class ModelCommands:
         recompute_modules: Texts | None = None,
         ranks: Texts | None = None,
         trace: Text | None = None,
+        trace_format: Literal["chakra", "simai"] | None = None,
         device: Texts | None = None,
         memory: Text | None = None,
         compile: bool | None = None,
@@ -343,7 +344,9 @@ class ModelCommands:
         recompute_modules: modules of --split megatron that backward computes again: core_attn, layernorm, mlp,
             moe, moe_act
         ranks: ranks to print with their collectives: 0,4,7, or all
-        trace: write a Chakra execution trace of each of --ranks: FILE.0.et, FILE.1.et ...
+        trace: write an execution trace of each of --ranks: FILE.0.et, FILE.1.et ...
+        trace_format: format of --trace: chakra, or simai: workload files FILE.0.txt ... of SimAI (default
+            chakra)
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU); a list or all
             prints a table
         memory: memory limit instead of --device: 24GB, 80GiB, 24G (binary)
@@ -415,6 +418,7 @@ class ModelCommands:
             "recompute_modules": recompute_modules,
             "ranks": ranks,
             "trace": trace,
+            "trace_format": trace_format,
             "device": device,
             "memory": memory,
             "compile": compile,
@@ -698,6 +702,8 @@ class ModelCommands:
         tp: Number | None = None,
         dp: Number | None = None,
         ep: Number | None = None,
+        all_to_all_backend: Text | None = None,
+        redundant_experts: Number | None = None,
         pp: Number | None = None,
         cp: Number | None = None,
         etp: Number | None = None,
@@ -774,6 +780,11 @@ class ModelCommands:
         tp: tensor-parallel size (default 1)
         dp: data-parallel ranks with separate requests (default 1)
         ep: expert-parallel size (default 1)
+        all_to_all_backend: how tokens reach experts of other data-parallel ranks: allgather_reducescatter,
+            deepep, deepep_high_throughput, deepep_low_latency, flashinfer_nvlink_one_sided or
+            flashinfer_nvlink_two_sided (default: deepep over several nodes, else allgather_reducescatter)
+        redundant_experts: redundant experts of each layer, which balance the load (EPLB; default 0). Sets
+            --routing balanced
         pp: pipeline-parallel size (default 1)
         cp: context-parallel size: ranks that divide a sequence (default 1)
         etp: ranks that divide each expert (default 1)
@@ -853,6 +864,8 @@ class ModelCommands:
             "tp": tp,
             "dp": dp,
             "ep": ep,
+            "all_to_all_backend": all_to_all_backend,
+            "redundant_experts": redundant_experts,
             "pp": pp,
             "cp": cp,
             "etp": etp,
@@ -922,7 +935,7 @@ class ModelCommands:
         chunk: Number | None = None,
         batch_wait: Number | None = None,
         draft: Number | None = None,
-        acceptance: Number | None = None,
+        acceptance: Texts | None = None,
         draft_model: Text | None = None,
         memory_share: Number | None = None,
         device: Texts | None = None,
@@ -985,7 +998,8 @@ class ModelCommands:
         chunk: chunked prefill: prompt tokens per step (default: entire prompt)
         batch_wait: steps that a prefill waits to be batched (default 0)
         draft: draft tokens per step, generated at no cost without --draft-model (default 0)
-        acceptance: acceptance probability of a draft token (default 0.7)
+        acceptance: acceptance probability of a draft token, or the measured fraction of steps that accept each
+            position: 0.8,0.6,0.4 (default 0.7)
         draft_model: model that generates the --draft tokens, at its own cost (default: no cost)
         memory_share: fraction of device memory that the engine uses: default 0.92 (vllm), by device (sglang),
             0.9 of the free memory (trtllm), 1 (others)
@@ -1105,8 +1119,10 @@ class ModelCommands:
         router: Literal["least", "prefix"] | None = None,
         prefill: Number | None = None,
         decode: Number | None = None,
+        decode_device: Text | None = None,
+        decode_tp: Number | None = None,
         draft: Number | None = None,
-        acceptance: Number | None = None,
+        acceptance: Texts | None = None,
         draft_model: Text | None = None,
         ignore_eos: bool | None = None,
         memory_share: Number | None = None,
@@ -1126,6 +1142,14 @@ class ModelCommands:
         enable_chunked_prefill: bool | None = None,
         capacity_scheduler_policy: Literal["GUARANTEED_NO_EVICT", "MAX_UTILIZATION"] | None = None,
         batch_wait_timeout_iters: Number | None = None,
+        kv_offloading_size: Number | None = None,
+        enable_hierarchical_cache: bool | None = None,
+        hicache_ratio: Number | None = None,
+        hicache_size: Number | None = None,
+        host_cache_size: Number | None = None,
+        host_bandwidth: Number | None = None,
+        kv_storage_size: Number | None = None,
+        kv_storage_bandwidth: Number | None = None,
         device: Text | None = None,
         engine: Text | None = None,
         engine_version: Text | None = None,
@@ -1177,8 +1201,11 @@ class ModelCommands:
             least)
         prefill: disaggregated prefill/decode: prefill workers, with --decode
         decode: disaggregated prefill/decode: decode workers, with --prefill
+        decode_device: device of the decode workers (default: as --device)
+        decode_tp: tensor-parallel size of the decode workers (default: as --tp)
         draft: draft tokens per step, generated at no cost without --draft-model (default 0)
-        acceptance: acceptance probability of a draft token (default 0.7)
+        acceptance: acceptance probability of a draft token, or the measured fraction of steps that accept each
+            position: 0.8,0.6,0.4 (default 0.7)
         draft_model: model that generates the --draft tokens, at its own cost (default: no cost)
         ignore_eos: sglang: requests set ignore_eos, so that admission uses their exact output lengths
         memory_share: fraction of device memory that the engine uses: default 0.92 (vllm), by device (sglang),
@@ -1200,6 +1227,14 @@ class ModelCommands:
         capacity_scheduler_policy: trtllm: GUARANTEED_NO_EVICT reserves KV cache for all output tokens;
             MAX_UTILIZATION does not, and preempts requests (default GUARANTEED_NO_EVICT)
         batch_wait_timeout_iters: trtllm: steps that a prefill waits to be batched (default 0)
+        kv_offloading_size: vllm: host memory for KV cache blocks of all devices of an engine, in GiB
+        enable_hierarchical_cache: sglang: host memory for KV cache pages (HiCache)
+        hicache_ratio: sglang: size of the host memory, relative to the KV cache of the device (default 2)
+        hicache_size: sglang: size of the host memory of each device, in GB
+        host_cache_size: trtllm: host memory for KV cache blocks of each device, in bytes
+        host_bandwidth: GB/s from host memory to a device (default: PCIe of the device)
+        kv_storage_size: storage for KV cache blocks of each device below host memory, in GB
+        kv_storage_bandwidth: GB/s from --kv-storage-size to a device
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU)
         engine: trtllm, vllm or sglang: its kernels and host overhead (default: kernels only, no host overhead)
         engine_version: version of the kernel measurements (default: newest)
@@ -1248,6 +1283,8 @@ class ModelCommands:
             "router": router,
             "prefill": prefill,
             "decode": decode,
+            "decode_device": decode_device,
+            "decode_tp": decode_tp,
             "draft": draft,
             "acceptance": acceptance,
             "draft_model": draft_model,
@@ -1269,6 +1306,14 @@ class ModelCommands:
             "enable_chunked_prefill": enable_chunked_prefill,
             "capacity_scheduler_policy": capacity_scheduler_policy,
             "batch_wait_timeout_iters": batch_wait_timeout_iters,
+            "kv_offloading_size": kv_offloading_size,
+            "enable_hierarchical_cache": enable_hierarchical_cache,
+            "hicache_ratio": hicache_ratio,
+            "hicache_size": hicache_size,
+            "host_cache_size": host_cache_size,
+            "host_bandwidth": host_bandwidth,
+            "kv_storage_size": kv_storage_size,
+            "kv_storage_bandwidth": kv_storage_bandwidth,
             "device": device,
             "engine": engine,
             "engine_version": engine_version,
@@ -1327,6 +1372,22 @@ class ModelCommands:
         cp: Number | None = None,
         tokens: Number | None = None,
         memory: Text | None = None,
+        rl: bool | None = None,
+        algorithm: Literal["grpo", "ppo"] | None = None,
+        train_batch_size: Number | None = None,
+        rollout_n: Number | None = None,
+        prompt_length: Number | None = None,
+        response_length: Text | None = None,
+        ppo_mini_batch_size: Number | None = None,
+        ppo_epochs: Number | None = None,
+        no_reference: bool | None = None,
+        reward_model: bool | None = None,
+        placement: Literal["all", "colocated", "separate"] | None = None,
+        rollout_devices: Number | None = None,
+        rollout_tp: Number | None = None,
+        async_: bool | None = None,
+        offload: bool | None = None,
+        iterations: Number | None = None,
         device: Text | None = None,
         engine_version: Text | None = None,
         calibration: Text | None = None,
@@ -1347,6 +1408,8 @@ class ModelCommands:
         meets the targets. The closest one is printed. With --training: the fastest parallel configuration of a
         training job on --devices devices that fits into their memory, and its launch in torchtitan, Megatron-
         LM, DeepSpeed and NeMo. Exit code 8: nothing fits. The configuration with the least memory is printed.
+        With --rl: trainer and rollout engine of GRPO or PPO, colocated or on separate devices: time and memory
+        of each phase of an iteration.
 
         slo: latency targets per request, e.g. ttft=0.5s,tpot=30ms,e2e=9s
         keep: fraction of requests that must meet --slo (default 0.99)
@@ -1386,6 +1449,23 @@ class ModelCommands:
         cp: context-parallel size in training (default: 1, 2, 4 ... with 4096 tokens per rank)
         tokens: training tokens, e.g. 15T; reports days and, with --price, the price
         memory: memory of a device in training (default: that of --device)
+        rl: plan reinforcement learning (GRPO, PPO): trainer and rollout engine on --devices devices
+        algorithm: grpo, or ppo with a critic of the size of the model (default grpo)
+        train_batch_size: prompts of an iteration with --rl (default 1024)
+        rollout_n: responses to a prompt with --rl (default 8)
+        prompt_length: tokens of a prompt with --rl (default 512)
+        response_length: tokens of a response with --rl, or a range (default 1024)
+        ppo_mini_batch_size: prompts of a training step with --rl (default: --train-batch-size)
+        ppo_epochs: training passes over the responses of an iteration (default 1)
+        no_reference: no reference model: training without KL divergence
+        reward_model: a reward model of the size of the model (default: a function)
+        placement: devices of trainer and rollout engine: colocated, separate or all (default all)
+        rollout_devices: devices of the rollout engine, separate from the trainer (default: 1/4, 1/2 and 3/4 of
+            --devices)
+        rollout_tp: tensor-parallel size of the rollout engine (default: 1, 2, 4, 8)
+        async_: separate devices: the rollout runs one iteration ahead of the training
+        offload: colocated: parameters and optimizer state are in host memory during the rollout
+        iterations: iterations with --rl; reports days and, with --price, the price
         device: device from llmcost devices, a datasheet file, or here (the calibrated local GPU)
         engine_version: version of the kernel measurements (default: newest)
         calibration: kernel measurements, a directory of them, the file of llmcost calibrate (FILE,DIR: both),
@@ -1439,6 +1519,22 @@ class ModelCommands:
             "cp": cp,
             "tokens": tokens,
             "memory": memory,
+            "rl": rl,
+            "algorithm": algorithm,
+            "train_batch_size": train_batch_size,
+            "rollout_n": rollout_n,
+            "prompt_length": prompt_length,
+            "response_length": response_length,
+            "ppo_mini_batch_size": ppo_mini_batch_size,
+            "ppo_epochs": ppo_epochs,
+            "no_reference": no_reference,
+            "reward_model": reward_model,
+            "placement": placement,
+            "rollout_devices": rollout_devices,
+            "rollout_tp": rollout_tp,
+            "async_": async_,
+            "offload": offload,
+            "iterations": iterations,
             "device": device,
             "engine_version": engine_version,
             "calibration": calibration,
