@@ -33,8 +33,8 @@ struct kernel_work {
 /// The element types of weights and activations of an operator, with the names of engines.
 struct operand_type {
     string_ref name;
-    string_ref aliases[4];
-    double weight_bytes;  ///< per element, including block scales
+    string_ref aliases[4];  ///< tables list all four, as nvcc does not accept fewer in a constant expression
+    double weight_bytes;    ///< per element, including block scales
     double
         activation_bytes;  ///< per element of the input, which is quantized inside the operator if weights are narrower
     double device::*unit;
@@ -53,9 +53,21 @@ struct operand_type {
 // are those of: aiconfigurator/sdk/common.py, `GEMMQuantMode` and `MoEQuantMode`; tensorrt_llm/quantization/mode.py,
 // `QuantAlgo`; vLLM and SGLang, `--quantization`.
 inline constexpr operand_type operand_types[]{
-    {.name = "float32", .aliases = {"fp32", "float"}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::fp32},
-    {.name = "bfloat16", .aliases = {"bf16"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::bf16},
-    {.name = "float16", .aliases = {"fp16", "half"}, .weight_bytes = 2, .activation_bytes = 2, .unit = &device::fp16},
+    {.name = "float32",
+     .aliases = {"fp32", "float", "", ""},
+     .weight_bytes = 4,
+     .activation_bytes = 4,
+     .unit = &device::fp32},
+    {.name = "bfloat16",
+     .aliases = {"bf16", "", "", ""},
+     .weight_bytes = 2,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
+    {.name = "float16",
+     .aliases = {"fp16", "half", "", ""},
+     .weight_bytes = 2,
+     .activation_bytes = 2,
+     .unit = &device::fp16},
     {.name = "fp8",
      .aliases = {"fp8_static", "fp8_ootb", "w8a8_fp8", "float8_e4m3fn"},
      .weight_bytes = 1,
@@ -64,13 +76,13 @@ inline constexpr operand_type operand_types[]{
      .has_per_tensor_scale = true,
      .unpacked_type = "fp8_wo"},
     {.name = "fp8_block",
-     .aliases = {"fp8_block_scales"},
+     .aliases = {"fp8_block_scales", "", "", ""},
      .weight_bytes = 1,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .unpacked_type = "fp8_wo"},
     {.name = "mxfp8",
-     .aliases = {},
+     .aliases = {"", "", "", ""},
      .weight_bytes = 1.03125,
      .activation_bytes = 2,
      .unit = &device::fp8,
@@ -82,39 +94,47 @@ inline constexpr operand_type operand_types[]{
      .activation_bytes = 2,
      .unit = &device::int8},
     {.name = "nvfp4",
-     .aliases = {"modelopt_fp4"},
+     .aliases = {"modelopt_fp4", "", "", ""},
      .weight_bytes = 0.5625,
      .activation_bytes = 2,
      .unit = &device::fp4,
      .unpacked_type = "nvfp4_wo"},
     {.name = "w4a8_mxfp4_mxfp8",
-     .aliases = {"w4a8_mxfp4"},
+     .aliases = {"w4a8_mxfp4", "", "", ""},
      .weight_bytes = 0.53125,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .unpacked_type = "w4a16_mxfp4",
      .is_cache_type = false},
     {.name = "w4afp8",
-     .aliases = {"w4a8_awq"},
+     .aliases = {"w4a8_awq", "", "", ""},
      .weight_bytes = 0.515625,
      .activation_bytes = 2,
      .unit = &device::fp8,
      .unpacked_type = "int4_wo",
      .is_cache_type = false},
     {.name = "w4a16_mxfp4",
-     .aliases = {"mxfp4"},
+     .aliases = {"mxfp4", "", "", ""},
      .weight_bytes = 0.53125,
      .activation_bytes = 2,
      .unit = &device::bf16},
-    {.name = "int8_wo", .aliases = {"w8a16"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "int8_wo",
+     .aliases = {"w8a16", "", "", ""},
+     .weight_bytes = 1,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
     {.name = "int4_wo",
      .aliases = {"int4", "w4a16", "awq", "gptq"},
      .weight_bytes = 0.515625,
      .activation_bytes = 2,
      .unit = &device::bf16},
-    {.name = "fp8_wo", .aliases = {"w8a16_fp8"}, .weight_bytes = 1, .activation_bytes = 2, .unit = &device::bf16},
+    {.name = "fp8_wo",
+     .aliases = {"w8a16_fp8", "", "", ""},
+     .weight_bytes = 1,
+     .activation_bytes = 2,
+     .unit = &device::bf16},
     {.name = "nvfp4_wo",
-     .aliases = {"w4a16_nvfp4"},
+     .aliases = {"w4a16_nvfp4", "", "", ""},
      .weight_bytes = 0.5625,
      .activation_bytes = 2,
      .unit = &device::bf16},
@@ -129,7 +149,7 @@ inline constexpr operand_type operand_types[]{
 ///
 /// Source: torch/backends/cudnn/__init__.py, `allow_tf32`, which is initially True (aten/src/ATen/Context.h).
 inline constexpr operand_type tf32_operands{
-    .name = "tf32", .aliases = {}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::tf32};
+    .name = "tf32", .aliases = {"", "", "", ""}, .weight_bytes = 4, .activation_bytes = 4, .unit = &device::tf32};
 
 /// How a prefill kernel treats the decodes of its step.
 enum class mixed_decode_kind : std::uint8_t {

@@ -62,9 +62,10 @@ LLMCOST_INLINE std::string rl_plan_page(const rl_plan_response& response) {
     std::string out = response.model_name + ", " + std::string(rl_algorithm_name(load.algorithm)) + " on " +
                       std::to_string(request.devices) + " x " + response.device_title + ", rollout by " +
                       response.engine + '\n';
+    const std::int64_t num_steps = load.epochs * load.num_mini_batches();
     out += grouped(count(load.train_batch_size)) + " prompts x " + grouped(count(load.rollout_n)) + " responses; " +
            formatted("%.0f", load.prompt_tokens) + " + " + request.response_length + " tokens; " +
-           grouped(count(load.epochs * load.num_mini_batches())) + " training steps of " +
+           grouped(count(num_steps)) + (num_steps == 1 ? " training step of " : " training steps of ") +
            grouped(count(load.mini_batch_size * load.rollout_n)) + " sequences\n\n";
     const bool has_price = request.iterations > 0 && response.price_per_hour > 0;
     out += left("placement", 11) + left("trainer", 26) + right("devices", 8) + "  " + left("rollout", 8) +
