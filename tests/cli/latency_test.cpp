@@ -280,8 +280,9 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
           std::string::npos);
 }
 
-// LMSYS, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs, 2025-05-05:
-// 22,282 output tokens per second and node of eight, from 256 requests of each of 72 devices with 2,000 input tokens
+// LMSYS, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs, 2025-05-05.
+// A node of eight produces 22,282 output tokens per second, with 256 requests of 2,000 input tokens on each of 72
+// devices.
 TEST_CASE("experts over several nodes receive their own tokens, not those of all ranks") {
     const std::string wide =
         "latency --model deepseek-ai/DeepSeek-V3 --device h100 --engine sglang --tp 1 --dp 72 --ep 72 --network 50 "

@@ -56,9 +56,10 @@ public:
     /// The model with all layers on devices, or on the host of a machine without devices.
     [[nodiscard]] placed_model complete(const llama_cpp_options& options) const;
 
-    /// Placements that fit, with as few tensors on the host as possible: all layers on devices; else experts of the
-    /// first layers on the host (`--n-cpu-moe`) or MLPs of the first layers (`--override-tensor`), and whole layers
-    /// (`--gpu-layers`). Empty if nothing fits.
+    /// Placements that fit, with as few tensors on the host as possible. All layers are on devices if they fit.
+    ///
+    /// Otherwise the host has experts of the first layers (`--n-cpu-moe`), MLPs of the first layers
+    /// (`--override-tensor`) or complete layers (`--gpu-layers`). Empty if nothing fits.
     [[nodiscard]] std::vector<placed_model> placements(const llama_cpp_options& options,
                                                        const cache_request& cache) const;
 

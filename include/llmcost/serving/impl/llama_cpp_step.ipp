@@ -365,7 +365,7 @@ LLMCOST_INLINE llama_cpp_step_time time_llama_cpp_step(const model& m, const lla
     out.seconds = sum;
     if (placement.num_devices > 1 && placement.is_complete && num_batches > 1) {
         // the first batch runs on one device after the other; of the next ones, the slowest device is busy all the
-        // time, unless the queue of a device cannot have the kernels of as many batches
+        // time. The queue of a device limits the batches whose kernels overlap.
         double slowest = 0, launches = 0;
         for (const double seconds : on_backend) slowest = std::max(slowest, seconds);
         for (const llama_cpp_work& work : out.work) launches = std::max(launches, work.prompt_launches);

@@ -379,8 +379,8 @@ LLMCOST_INLINE command_output run_llama_cpp_fit(const arguments& args, const pro
     if (cache.num_sequences > 1) out += " for each of " + grouped(count(cache.num_sequences)) + " sequences";
     out += "\n\n";
     if (fits.empty()) {
-        const placed_model whole = search.complete(options);
-        const llama_cpp_memory needed = search.memory_of(whole, cache);
+        const placed_model on_devices = search.complete(options);
+        const llama_cpp_memory needed = search.memory_of(on_devices, cache);
         out += "Does not fit: " + in_bytes(largest_device_bytes(needed)) + (has_devices ? " on the device" : "") +
                " with f16 caches and all layers" + (has_devices ? " on it\n" : "\n");
     } else {

@@ -125,13 +125,13 @@ LLMCOST_INLINE std::optional<placed_model> placement_search::fitted(placed_model
         const auto by_total = [](const llama_cpp_buffers& a, const llama_cpp_buffers& b) {
             return a.total() < b.total();
         };
-        const auto most =
+        const auto fullest =
             static_cast<std::size_t>(std::max_element(needed.devices.begin(), end, by_total) - needed.devices.begin());
-        const auto least =
+        const auto emptiest =
             static_cast<std::size_t>(std::min_element(needed.devices.begin(), end, by_total) - needed.devices.begin());
-        if (shares[most] <= 1 || needed.devices[least].total() > count(available_.device)) break;
-        --shares[most];
-        ++shares[least];
+        if (shares[fullest] <= 1 || needed.devices[emptiest].total() > count(available_.device)) break;
+        --shares[fullest];
+        ++shares[emptiest];
     }
     return std::nullopt;
 }
@@ -139,24 +139,24 @@ LLMCOST_INLINE std::optional<placed_model> placement_search::fitted(placed_model
 LLMCOST_INLINE std::vector<placed_model> placement_search::placements(const llama_cpp_options& options,
                                                                       const cache_request& cache) const {
     std::vector<placed_model> out;
-    const placed_model whole = complete(options);
+    const placed_model on_devices = complete(options);
     const auto add = [&](std::optional<placed_model> placed) {
         if (placed && fits(*placed, cache)) out.push_back(*std::move(placed));
     };
-    add(fitted(whole, cache));
+    add(fitted(on_devices, cache));
     if (!out.empty() || !has_devices() || available_.host == 0) return out;
     const model& m = m_.read.subject;
     const std::int64_t num_layers = m.config.num_hidden_layers;
     if (m.config.moe.num_experts > 1) {
         const auto with_experts = [&](std::int64_t layers) {
-            placed_model moved = whole;
+            placed_model moved = on_devices;
             moved.options.cpu_expert_layers = layers;
             return fitted(std::move(moved), cache);
         };
         add(first_placement(num_layers, with_experts));
     } else {
         const auto with_mlps = [&](std::int64_t layers) {
-            placed_model moved = whole;
+            placed_model moved = on_devices;
             moved.options.has_overrides = true;
             moved.override_tensor = mlp_override(layers);
             moved.tensors = mlps_on_host_;
@@ -168,7 +168,7 @@ LLMCOST_INLINE std::vector<placed_model> placement_search::placements(const llam
         if (!mlps_on_host_.empty()) add(first_placement(num_layers, with_mlps));
     }
     const auto with_layers = [&](std::int64_t layers) {
-        placed_model moved = whole;
+        placed_model moved = on_devices;
         moved.options.gpu_layers = num_layers + 1 - layers;
         return fitted(std::move(moved), cache);
     };
