@@ -185,7 +185,8 @@ TEST_CASE("sizes that do not go together are refused, by option and by column") 
 TEST_CASE("a word that does not exist is refused with those that do") {
     const std::string product = "op gemm --device h200 --m 64 --n 4096 --k 4096" + measured;
     CHECK(refused(product + " --kernels foo") ==
-          "llmcost: --kernels: expected one of cuda, eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'foo'\n");
+          "llmcost: --kernels: expected one of cuda, deepep, eager, nccl, sarathi, sglang, torch, trtllm, vllm; found "
+          "'foo'\n");
     CHECK(refused(product + " --kernels vllm --engine-version 9") ==
           "llmcost: --engine-version: expected one of 0.22.0, 0.24.0; found '9'\n");
     CHECK(refused(product + " --engine-version 0.22.0") == "llmcost: --engine-version: requires --kernels\n");
@@ -240,7 +241,8 @@ TEST_CASE("a table's own columns of software and version are noted once where th
     const outcome got = llmcost_line("op custom_allreduce --device h200 --kernels vllm" + measured, {.in = table});
     CHECK(got.code == 0);
     CHECK(got.err ==
-          "llmcost: warning: line 2: backend: expected one of cuda, eager, nccl, sarathi, sglang, torch, trtllm, vllm; "
+          "llmcost: warning: line 2: backend: expected one of cuda, deepep, eager, nccl, sarathi, sglang, torch, "
+          "trtllm, vllm; "
           "found "
           "'vllm_eager'; ignored\nllmcost: warning: line 4: version: expected one of 0.24.0; found '9'; ignored\n");
 }

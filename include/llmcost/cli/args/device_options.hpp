@@ -46,6 +46,10 @@ inline constexpr option_spec calibration{.name = "--calibration",
                                          .help =
                                              "kernel measurements, a directory of them, the file of llmcost "
                                              "calibrate (FILE,DIR: both), or none"};
+inline constexpr option_spec fit_devices{.name = "--devices",
+                                         .value = "N",
+                                         .type = value_type::number,
+                                         .help = "tensor-parallel devices; results are per device (default 1)"};
 
 }  // namespace option
 

@@ -11,6 +11,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/cli/args/arguments.hpp>
 #include <llmcost/cli/args/command.hpp>
+#include <llmcost/cli/args/device_options.hpp>
 #include <llmcost/cli/args/llama_cpp_device_options.hpp>
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/sglang_options.hpp>
@@ -34,15 +35,6 @@
 //
 // The steps of the command are those of `serve.hpp`: parse, validate, compute, print.
 namespace llmcost::cli {
-
-namespace option {
-
-inline constexpr option_spec fit_devices{.name = "--devices",
-                                         .value = "N",
-                                         .type = value_type::number,
-                                         .help = "tensor-parallel devices; results are per device (default 1)"};
-
-}  // namespace option
 
 /// A parsed `llmcost fit` command line, without workload and training plan.
 struct fit_request {
@@ -101,8 +93,8 @@ inline constexpr command fit_command{
         "for a memory size. If the workload does not fit, lists single changes and the memory that each\n"
         "of them requires. With --training, also lists combinations that fit, cheapest first.\n"
         "--device h100,rtx_4090 or --device all prints a table of devices.\n"
-        "With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the context and the types of the KV cache,\n"
-        "and prints command lines of llama-server, fastest first.\n"
+        "With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the context and the types of the\n"
+        "KV cache, and prints command lines of llama-server, fastest first.\n"
         "Exit code 8: the workload does not fit into --memory or --device.\n",
     .options = fit_options,
     .run = run_fit,

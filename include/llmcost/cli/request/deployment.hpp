@@ -114,7 +114,7 @@ inline constexpr option_spec all_to_all{
     .help =
         "how tokens reach experts of other data-parallel ranks: allgather_reducescatter, deepep, "
         "deepep_high_throughput, deepep_low_latency, flashinfer_nvlink_one_sided or flashinfer_nvlink_two_sided "
-        "(default: deepep over several nodes, else allgather_reducescatter)",
+        "(default: deepep over several nodes)",
     .completions = detail::all_to_all_names};
 inline constexpr option_spec redundant_experts{
     .name = "--redundant-experts",

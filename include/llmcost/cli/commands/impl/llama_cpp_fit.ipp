@@ -23,7 +23,6 @@
 #include <llmcost/cli/args/options.hpp>
 #include <llmcost/cli/args/tables.hpp>
 #include <llmcost/cli/args/text.hpp>
-#include <llmcost/cli/commands/fit.hpp>
 #include <llmcost/cli/commands/llama_cpp_latency.hpp>
 #include <llmcost/cli/commands/llama_cpp_placement.hpp>
 #include <llmcost/cli/commands/llama_cpp_request.hpp>
