@@ -55,6 +55,14 @@ TEST_CASE("train compares the largest rank with the limit") {
     CHECK(has(printed(megatron), "\nLargest: pipeline rank 0, "));
 }
 
+TEST_CASE("train prints a pipeline schedule only for a pipeline") {
+    const std::string megatron = job + "--split megatron --dp 2 --zero 1 ";
+    CHECK(has(printed(megatron), "\n2 ranks: dp 2; split as megatron\n"));
+    CHECK(has(printed(megatron + "--microbatches 4"), "\n2 ranks: dp 2; split as megatron, 4 microbatches\n"));
+    CHECK(has(printed(megatron + "--pp 2 --microbatches 2"),
+              "\n4 ranks: pp 2, dp 2; split as megatron, 1f1b, 2 microbatches\n"));
+}
+
 TEST_CASE("train rejects sizes of a job that contradict the model") {
     CHECK(has(refused(job + "--pp 64"), "--pp: 64 pipeline stages, but the model has 32 layers"));
     CHECK(has(refused(job + "--ep 4"), "--ep: the model has no routed experts to distribute"));

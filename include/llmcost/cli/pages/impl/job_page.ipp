@@ -64,12 +64,21 @@ namespace llmcost::cli::detail {
     return a.peak == b.peak && a.num_parameters == b.num_parameters && a.phase == b.phase;
 }
 
+/// `, 1f1b, 4 microbatches`; without a pipeline `, 4 microbatches`, or nothing if a step has one.
+[[nodiscard]] LLMCOST_INLINE std::string schedule_label(const training_parallelism& parallel) {
+    const bool has_pipeline = parallel.pipeline > 1;
+    std::string out = has_pipeline ? ", " + parallel.schedule : "";
+    if (has_pipeline || parallel.microbatches > 1)
+        out += ", " + grouped(count(parallel.microbatches)) +
+               (parallel.microbatches == 1 ? " microbatch" : " microbatches");
+    return out;
+}
+
 LLMCOST_INLINE std::string job_page(const job_response& job) {
     const training_response& t = job.training;
     std::string out = t.read.found.name_of_model.name + "\n" + train_title(t) + "\n";
-    out += mesh_label(job.parallel) + "; split as " + std::string(rules_name(job.parallel.rules)) + ", " +
-           job.parallel.schedule + ", " + grouped(count(job.parallel.microbatches)) +
-           (job.parallel.microbatches == 1 ? " microbatch" : " microbatches") + "\n\n";
+    out += mesh_label(job.parallel) + "; split as " + std::string(rules_name(job.parallel.rules)) +
+           schedule_label(job.parallel) + "\n\n";
     out += left("pp rank", 9) + right("ranks", 7) + right("params", 9) + right("weights", 10) + right("gradients", 10) +
            right("optimizer", 10) + right("saved", 10) + right("temp", 10) + right("peak", 10) + "  at\n";
     const std::vector<rank_training_memory>& ranks = job.memory.ranks;
