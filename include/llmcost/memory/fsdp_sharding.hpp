@@ -43,6 +43,9 @@ public:
     void zero_gradients() override;
 
 protected:
+    struct shard_size {
+        std::uint64_t elements = 0, bytes = 0;
+    };
     struct unit_state {
         fsdp_unit unit;
         std::uint64_t unsharded_bytes = 0;           ///< bytes, including padding
@@ -60,6 +63,10 @@ protected:
     }
     /// The shard of a parameter on the first device, in the stored type.
     [[nodiscard]] virtual tape_parameter shard_of(const tape_parameter& p) const;
+    /// The size of the shard of a parameter of the tape.
+    [[nodiscard]] const shard_size& shard_size_of(const tape_parameter& p) const {
+        return shards_[static_cast<std::size_t>(&p - tape_.parameters.data())];
+    }
     /// Bytes of a parameter including the padding of its shards, in the type in which it is gathered.
     [[nodiscard]] std::uint64_t padded_bytes(const tape_parameter& p) const;
     [[nodiscard]] virtual std::uint64_t unsharded_bytes_of(const tape_parameter& p) const { return padded_bytes(p); }
@@ -95,6 +102,7 @@ private:
     }
 
     std::vector<unit_state> units_;
+    std::vector<shard_size> shards_{};        ///< by parameter, from `allocate_parameters` on
     std::vector<std::size_t> forward_order_;  ///< indices of units in the order in which forward ends
     bool is_forward_ = true;
     std::uint64_t all_gather_buffer_bytes_ = 0;      ///< buffer of the previous unit's all-gather

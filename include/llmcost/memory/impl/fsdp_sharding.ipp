@@ -40,7 +40,12 @@ LLMCOST_INLINE fsdp_sharding::fsdp_sharding(const tape& tape, const training_sch
 }
 
 LLMCOST_INLINE void fsdp_sharding::allocate_parameters() {
-    for (const tape_parameter& p : tape_.parameters) tracker_.allocate(category::parameters, shard_of(p).bytes);
+    shards_.clear();
+    for (const tape_parameter& p : tape_.parameters) {
+        const tape_parameter part = shard_of(p);
+        shards_.push_back({part.elements, part.bytes});
+        tracker_.allocate(category::parameters, part.bytes);
+    }
     for (unit_state& u : units_)
         for (const std::int32_t p : u.unit.parameters)
             u.unsharded_bytes += unsharded_bytes_of(tape_.parameters[static_cast<std::size_t>(p)]);
@@ -144,7 +149,7 @@ LLMCOST_INLINE tape_parameter fsdp_sharding::shard_of(const tape_parameter& p) c
 }
 
 LLMCOST_INLINE std::uint64_t fsdp_sharding::padded_bytes(const tape_parameter& p) const {
-    return bytes_in(plan_.fsdp.gathered_type, p, shard_of(p).elements) * static_cast<std::uint64_t>(ranks_of(p));
+    return bytes_in(plan_.fsdp.gathered_type, p, shard_size_of(p).elements) * static_cast<std::uint64_t>(ranks_of(p));
 }
 
 LLMCOST_INLINE std::vector<tape_parameter> fsdp_sharding::optimizer_parameters() const {
@@ -158,7 +163,7 @@ LLMCOST_INLINE void fsdp_sharding::store_gradient(const tape_parameter& p, param
     const auto index = static_cast<std::int32_t>(&p - tape_.parameters.data());
     const bool is_accumulated = s.has_gradient;  // a gradient of an earlier pass that is not reduced
     s.has_gradient = !is_reduced_in_pass();
-    const tape_parameter shard = shard_of(p);
+    const shard_size shard = shard_size_of(p);
     for (unit_state& u : units_) {
         if (std::ranges::find(u.unit.parameters, index) == u.unit.parameters.end() || is_accumulated) continue;
         u.unreduced_gradient_bytes += p.bytes;
