@@ -11,8 +11,10 @@
 
 // The launch of a training job in each framework.
 //
-// Source: torchtitan, torchtitan/config/job_config.py; Megatron-LM, megatron/training/arguments.py; Megatron Bridge,
-// docs/megatron-lm-to-megatron-bridge.md; DeepSpeed, docs/_pages/config-json.md.
+// Source: torchtitan 0.3.0rc4, torchtitan/config/configs.py; Megatron-LM (core 0.13), megatron/training/arguments.py
+// and docs of Megatron-FSDP ("Required Configurations"); Megatron Bridge 167ba2ad,
+// docs/megatron-lm-to-megatron-bridge.md; DeepSpeed 18e7227e, deepspeed/runtime/tensor_parallel/config.py,
+// deepspeed/runtime/zero/config.py.
 namespace llmcost::cli {
 
 /// A training job that a framework launches.

@@ -34,7 +34,7 @@ inline constexpr std::array<schedule_names, 8> schedules{{
     {schedule_kind::looped_bfs, "looped-bfs", "LoopedBFS"},
     {schedule_kind::zb_h1, "zb-h1", "ZBH1"},
     {schedule_kind::interleaved_zero_bubble, "interleaved-zero-bubble", "InterleavedZeroBubble", {"zb1p"}},
-    {schedule_kind::zbv, "zb-v", "ZBVZeroBubble"},
+    {schedule_kind::zbv, "zb-v", "ZBVZeroBubble", {"zbv"}},
     {schedule_kind::dual_pipe_v, "dualpipev", "DualPipeV"},
 }};
 
@@ -99,6 +99,8 @@ LLMCOST_INLINE std::string_view pytorch_schedule_name(schedule_kind kind) noexce
 }
 
 LLMCOST_INLINE schedule_kind parse_schedule_name(std::string_view name) {
+    for (const detail::schedule_names& s : detail::schedules)
+        if (name == s.name || (!name.empty() && name == s.aliases[0])) return s.kind;
     const std::string compact = detail::compact_schedule_name(name);
     name_suggestions suggestions(name);
     for (const detail::schedule_names& s : detail::schedules) {
