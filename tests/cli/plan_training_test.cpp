@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +37,9 @@ void check_configuration(const json& configuration, const json& plan, std::int64
     const std::string command = configuration["command"];
     CAPTURE(command);
     const auto size = [&](const char* name) { return configuration[name].get<std::int64_t>(); };
-    CHECK(size("tp") * size("pp") * size("cp") * size("dp") == devices);
-    CHECK(size("dp") * size("batch") * size("microbatches") == plan["global_batch"].get<std::int64_t>());
+    CHECK(size("tp") * size("pp") * size("cp") * size("dp") * size("dp_replicate") == devices);
+    CHECK(size("dp") * size("dp_replicate") * size("batch") * size("microbatches") ==
+          plan["global_batch"].get<std::int64_t>());
     CHECK(configuration["peak_bytes"] <= plan["available"]);
     CHECK(configuration["free_bytes"].get<double>() ==
           plan["available"].get<double>() - configuration["peak_bytes"].get<double>());
@@ -98,6 +101,38 @@ TEST_CASE("plan --training prints the values of llmcost train for experts") {
         32);
 }
 
+TEST_CASE("plan --training prints the values of llmcost train for replicas, experts and zero-bubble schedules") {
+    check_plan(
+        "plan --training --model Qwen/Qwen3-30B-A3B --device h100 --network ib_ndr --sequence 4096 --global-batch 64 "
+        "--tp 2 --pp 1 --batch 1 --top 12",
+        16);
+    const json plan = plan_of(
+        "plan --training --model meta-llama/Llama-3.1-8B --device h100 --network ib_ndr --sequence 4096 "
+        "--global-batch 64 --tp 2 --pp 4 --batch 1 --top 40 --devices 16");
+    std::set<std::string> schedules, shardings;
+    for (const json& configuration : plan["plans"][0]["best"]) {
+        schedules.insert(configuration["schedule"]);
+        shardings.insert(configuration["sharding"]);
+        if (configuration["schedule"] != "interleaved" && configuration["schedule"] != "1f1b")
+            check_configuration(configuration, plan, 16);
+    }
+    CHECK(schedules == std::set<std::string>{"1f1b", "interleaved", "interleaved-zero-bubble", "zbv"});
+    CHECK(shardings.contains("HSDP, gathered") == false);  // two shards of two data-parallel ranks
+    CHECK(shardings.contains("FSDP, gathered"));
+}
+
+// The speed of a search is that of its bounds: each exact configuration takes as long as `llmcost train`.
+TEST_CASE("plan --training computes one of two hundred configurations exactly") {
+    const json found = plan_of(
+        "plan --training --model meta-llama/Llama-3.1-70B --device h100 --network ib_ndr --devices 128 --global-batch "
+        "512")["plans"][0];
+    const std::int64_t candidates = found["candidates"], timed = found["timed"], slower = found["slower"],
+                       out_of_memory = found["out_of_memory"];
+    CHECK(candidates > 8000);
+    CHECK(timed < candidates / 200);
+    CHECK(out_of_memory + slower + timed <= candidates);
+}
+
 // The oracle runs `llmcost train` for every configuration of 4 devices with microbatches of one sequence.
 TEST_CASE("plan --training finds the fastest of all configurations") {
     const std::string model = "train --model meta-llama/Llama-3.2-1B --device h100 --sequence 2048 --batch 1 ";
@@ -109,6 +144,17 @@ TEST_CASE("plan --training finds the fastest of all configurations") {
         const std::string recompute[][2] = {{"", ""},
                                             {"--recompute-modules core_attn ", "--recompute selective "},
                                             {"--recompute full ", "--recompute full "}};
+        const auto evaluate = [&](const std::string& line) {
+            const outcome run = llmcost_line(line + " --format json");
+            CAPTURE(line);
+            CAPTURE(run.err);
+            REQUIRE((run.code == 0 || run.code == 8));
+            const json out = json::parse(run.out);
+            if (out["peak"]["total"].get<double>() > available) return;
+            ++num_fitting;
+            const double seconds = out["step_time"]["seconds"];
+            fastest = std::min(fastest, seconds);
+        };
         for (const int tp : {1, 2, 4})
             for (const int pp : {1, 2, 4})
                 for (const int stages : {1, 2, 4, 8, 16})
@@ -131,20 +177,18 @@ TEST_CASE("plan --training finds the fastest of all configurations") {
                                 if (sharding == "zero") line += "--zero 1 ";
                                 if (tp > 1) line += "--sequence-parallel ";
                             }
-                            if (stages > 1)
-                                line += "--schedule interleaved --stages-per-rank " + std::to_string(stages) + ' ';
-                            line += "--tp " + std::to_string(tp) + " --pp " + std::to_string(pp) + " --dp " +
-                                    std::to_string(dp) + " --microbatches " + std::to_string(16 / dp) +
-                                    " --format json";
-                            const outcome run = llmcost_line(line);
-                            CAPTURE(line);
-                            CAPTURE(run.err);
-                            REQUIRE((run.code == 0 || run.code == 8));
-                            const json out = json::parse(run.out);
-                            if (out["peak"]["total"].get<double>() > available) continue;
-                            ++num_fitting;
-                            const double seconds = out["step_time"]["seconds"];
-                            fastest = std::min(fastest, seconds);
+                            line += "--tp " + std::to_string(tp) + " --pp " + std::to_string(pp) + " --microbatches " +
+                                    std::to_string(16 / dp);
+                            if (is_torch && dp == 4) evaluate(line + " --dp 2 --dp-replicate 2");
+                            line += " --dp " + std::to_string(dp);
+                            if (stages == 1) {
+                                evaluate(line);
+                                continue;
+                            }
+                            line += " --stages-per-rank " + std::to_string(stages) + " --schedule ";
+                            evaluate(line + "interleaved");
+                            if (is_torch) evaluate(line + "interleaved-zero-bubble");
+                            if (is_torch && stages == 2) evaluate(line + "zbv");
                         }
         CAPTURE(memory);
         CHECK(num_fitting > 3);
@@ -218,9 +262,11 @@ TEST_CASE("plan --training prints the launch of each framework") {
     CHECK(names == std::vector<std::string>{"torchtitan", "Megatron-LM", "NeMo (Megatron Bridge)", "DeepSpeed"});
     CHECK(has(launches[0]["command"].get<std::string>(), "--parallelism.tensor_parallel_degree 4 "));
     CHECK(has(launches[0]["command"].get<std::string>(), "--parallelism.pipeline_parallel_degree 4 "));
+    CHECK(has(launches[0]["command"].get<std::string>(), "--parallelism.pipeline_parallel_first_stage_less_layers 0 "));
     CHECK(has(launches[1]["command"].get<std::string>(), "--tensor-model-parallel-size 4 "));
     CHECK(has(launches[1]["command"].get<std::string>(), "--global-batch-size 64 "));
     CHECK(has(launches[2]["command"].get<std::string>(), "model.pipeline_model_parallel_size=4 "));
+    CHECK(has(launches[2]["command"].get<std::string>(), "dataset.seq_length=8192 "));
     CHECK(has(launches[3]["command"].get<std::string>(), "\"train_batch_size\": 64"));
     CHECK(has(launches[3]["command"].get<std::string>(), "\"autotp_size\": 4"));
 }
@@ -229,4 +275,29 @@ TEST_CASE("plan --training prints the launch of each framework") {
 TEST_CASE("a pipeline layout lists the layers of each stage") {
     CHECK(llmcost::cli::pipeline_layout(8, 3) == "Et*3|t*3|t*2L");
     CHECK(llmcost::cli::pipeline_layout(4, 1) == "Et*4L");
+}
+
+TEST_CASE("launches of replicas of shards and of zero-bubble schedules") {
+    llmcost::cli::launched_job job;
+    job.sharding = llmcost::sharding_strategy::fsdp;
+    job.parallel.data = 4;
+    job.parallel.data_replicate = 2;
+    job.num_layers = 16;
+    const auto commands = [&](std::size_t i) { return llmcost::cli::framework_launches(job)[i]; };
+    CHECK(has(commands(0).command, "--parallelism.data_parallel_replicate_degree 2"));
+    CHECK(has(commands(0).command, "--parallelism.data_parallel_shard_degree 4"));
+    CHECK(has(commands(1).command, "--data-parallel-sharding-strategy optim_grads_params"));
+    CHECK(has(commands(1).command, "--no-gradient-accumulation-fusion --ckpt-format fsdp_dtensor"));
+    CHECK(has(commands(1).command, "--num-distributed-optimizer-instances 2 --outer-dp-sharding-strategy no_shard"));
+    CHECK(has(commands(2).command, "ddp.num_distributed_optimizer_instances=2"));
+    CHECK(has(commands(3).command, "\"mics_shard_size\": 4"));
+    job.reshards_after_forward = false;
+    job.parallel.data_replicate = 1;
+    job.parallel.pipeline = job.parallel.stages_per_rank = 2;
+    job.parallel.schedule = "zbv";
+    CHECK(has(commands(0).command, "--parallelism.pipeline_parallel_schedule ZBVZeroBubble"));
+    CHECK(has(commands(0).command, "--parallelism.pipeline_parallel_layers_per_stage 4"));
+    CHECK(has(commands(1).remark, "interleaved 1F1B instead of ZBVZeroBubble"));
+    CHECK(has(commands(1).command, "--data-parallel-sharding-strategy optim_grads "));
+    CHECK(has(commands(3).remark, "no ZeRO 2 with a pipeline"));
 }

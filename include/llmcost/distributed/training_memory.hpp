@@ -10,6 +10,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/distributed/megatron_tape.hpp>
 #include <llmcost/distributed/pipeline_memory.hpp>
+#include <llmcost/distributed/stage_tape.hpp>
 #include <llmcost/distributed/training_parallelism.hpp>
 #include <llmcost/memory/tape.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -54,10 +55,12 @@ struct megatron_settings {
 /// Ranks: the data-parallel ranks of dense parameters (dp · cp), or those of routed experts; 1 without the distributed
 /// optimizer. Elements: of `buffer_elements`. Parameters of 32 bits have no other copy.
 ///
+/// `is_padded`: buffers have the padding of `buffer_elements`; without it, the bytes are a lower bound.
+///
 /// Source: megatron/core/optimizer/distrib_optimizer.py, `_build_model_and_main_param_groups`
 /// (`shard_main_param = shard_model_param.clone().float()`); megatron/core/distributed/distributed_data_parallel.py.
 void set_megatron_state(stage_memory& memory, const tape& stage, const training_parallelism& parallel,
-                        bool has_distributed_optimizer);
+                        bool has_distributed_optimizer, bool is_padded = true);
 
 /// Bytes of the workspaces of cuBLAS in Transformer Engine, and in PyTorch for the head.
 ///
@@ -104,6 +107,16 @@ namespace detail {
 /// `saved_bytes` of a stage with layers i and i + 1, less that of a stage with layer i. Stages are neither the first
 /// nor the last. 0 for layers that only those stages have: a sum over the layers of a stage is a lower bound.
 [[nodiscard]] std::vector<std::uint64_t> saved_bytes_of_layers(const recorded_job& recorded);
+
+/// The schedule of a stage of a job: its shards, and what a pipeline changes.
+[[nodiscard]] training_schedule stage_schedule_of(const recorded_job& recorded, const training_parallelism& parallel);
+
+/// The memory of a pipeline stage of a job. Stores the stage and its memory in `recorded`.
+///
+/// `schedule`: of `stage_schedule_of`. `is_padded`: as of `set_megatron_state`.
+[[nodiscard]] stage_memory stage_memory_of(recorded_job& recorded, const stage_layers& layers,
+                                           const training_parallelism& parallel, const training_schedule& schedule,
+                                           bool is_padded = true);
 
 /// The memory of each pipeline stage of a job. Stores the memory of stages in `recorded`.
 [[nodiscard]] std::vector<stage_memory> stage_memory_of(recorded_job& recorded, const training_parallelism& parallel);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -72,22 +71,7 @@ struct parallel_training_cost {
                                                             kernel_source& kernels, const training_plan& plan,
                                                             const training_job& job);
 
-/// What a rank computes for a microbatch, and the parameters of the model.
 struct training_work;
-
-/// The work of a rank. Jobs share it if they differ in pipeline, data parallelism, sharding, microbatches or overlap
-/// only. `similar`: work of a job with an equal `plan`, whose optimizer state is reused; or null.
-[[nodiscard]] std::shared_ptr<const training_work> training_work_of(const model& full_model, const workload& load,
-                                                                    const execution& execution, const device& device,
-                                                                    kernel_source& kernels, const training_plan& plan,
-                                                                    const training_job& job,
-                                                                    const training_work* similar = nullptr);
-
-/// The time of a training step of a job whose work is known.
-[[nodiscard]] parallel_training_cost time_parallel_training(const model& full_model, const workload& load,
-                                                            const execution& execution, const device& device,
-                                                            kernel_source& kernels, const training_plan& plan,
-                                                            const training_job& job, const training_work& work);
 
 /// A lower bound of the step time of a job, in seconds: no communication, no host time and no optimizer.
 ///

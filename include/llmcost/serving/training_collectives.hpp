@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 
 #include <llmcost/devices/device.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -32,6 +34,39 @@ struct collective_time {
 [[nodiscard]] collective_time time_token_exchange(double token_bytes, std::int64_t copies, std::int64_t size,
                                                   std::int64_t stride, const execution& execution, const device& device,
                                                   kernel_source& kernels);
+
+/// Times of collectives on devices, each computed once.
+class collective_times {
+public:
+    collective_times(const llmcost::execution& execution, const llmcost::device& device, kernel_source& kernels)
+        : execution_(execution), device_(device), kernels_(kernels) {}
+
+    [[nodiscard]] const llmcost::execution& execution() const noexcept { return execution_; }
+    [[nodiscard]] const llmcost::device& device() const noexcept { return device_; }
+    /// See `time_collective`.
+    [[nodiscard]] collective_time collective(collective_kind kind, double bytes, std::int64_t size,
+                                             std::int64_t stride);
+    /// See `time_token_exchange`.
+    [[nodiscard]] collective_time token_exchange(double token_bytes, std::int64_t copies, std::int64_t size,
+                                                 std::int64_t stride);
+
+private:
+    /// Sizes of a collective. `copies`: of a token exchange, or 0.
+    struct key {
+        collective_kind kind;
+        double bytes;
+        std::int64_t size, stride, copies;
+        friend bool operator==(const key&, const key&) = default;
+    };
+    struct key_hash {
+        [[nodiscard]] std::size_t operator()(const key& k) const noexcept;
+    };
+
+    const llmcost::execution& execution_;
+    const llmcost::device& device_;
+    kernel_source& kernels_;
+    std::unordered_map<key, collective_time, key_hash> times_{};
+};
 
 /// Seconds of communication that remain after all layers are computed.
 ///

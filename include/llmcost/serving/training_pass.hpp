@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <llmcost/base/workload.hpp>
 #include <llmcost/devices/device.hpp>
 #include <llmcost/memory/training_step.hpp>
@@ -39,10 +42,24 @@ struct training_passes {
     double attention_forward_seconds = 0, attention_backward_seconds = 0;  ///< of all layers
 };
 
+/// Tokens of a sequence on a context-parallel rank.
+[[nodiscard]] constexpr std::int64_t tokens_of_context_rank(std::int64_t sequence, std::int64_t context) noexcept {
+    return (sequence + context - 1) / context;
+}
+
+/// The kernels of the forward pass and of the loss of a microbatch on a context-parallel rank, before tensor and expert
+/// parallelism divide them.
+[[nodiscard]] std::vector<model_kernel> forward_kernels_of(const model& full_model, workload load, execution execution,
+                                                           const training_plan& plan, std::int64_t context);
+
 /// The kernels of a microbatch on the devices of a tensor-, context- and expert-parallel group.
-[[nodiscard]] training_passes training_passes_of(const model& full_model, workload load, const execution& execution,
-                                                 const device& device, kernel_source& kernels,
-                                                 const training_plan& plan, const training_job& job);
+///
+/// `forward_kernels`: those of `forward_kernels_of`.
+[[nodiscard]] training_passes training_passes_of(const model& full_model, const workload& load,
+                                                 const execution& execution, const device& device,
+                                                 kernel_source& kernels, const training_plan& plan,
+                                                 const training_job& job,
+                                                 const std::vector<model_kernel>& forward_kernels);
 
 }  // namespace llmcost::detail
 

@@ -54,7 +54,7 @@ LLMCOST_INLINE std::uint64_t buffer_elements(const std::vector<tape_parameter>& 
 }
 
 LLMCOST_INLINE void set_megatron_state(stage_memory& memory, const tape& stage, const training_parallelism& parallel,
-                                       bool has_distributed_optimizer) {
+                                       bool has_distributed_optimizer, bool is_padded) {
     memory.has_gradient_buffers = true;
     memory.buffer_bytes = stage.buffer_bytes;
     memory.num_parameters = memory.parameter_bytes = memory.gradient_bytes = memory.optimizer_bytes = 0;
@@ -71,8 +71,8 @@ LLMCOST_INLINE void set_megatron_state(stage_memory& memory, const tape& stage, 
     for (const bool is_routed : {false, true}) {
         const std::int64_t ranks =
             is_routed ? parallel.expert_data() / parallel.data_replicate : parallel.data * parallel.context;
-        const std::uint64_t n =
-            buffer_elements(stage.parameters, is_routed, std::max<std::int64_t>(ranks, 1), has_distributed_optimizer);
+        const std::uint64_t n = buffer_elements(stage.parameters, is_routed, std::max<std::int64_t>(ranks, 1),
+                                                has_distributed_optimizer && is_padded);
         memory.parameter_bytes += element_bytes * n;
         memory.gradient_bytes += 4 * n;
         const auto shards =
@@ -238,45 +238,57 @@ LLMCOST_INLINE std::vector<std::uint64_t> saved_bytes_of_layers(const recorded_j
     return out;
 }
 
-LLMCOST_INLINE std::vector<stage_memory> stage_memory_of(recorded_job& recorded, const training_parallelism& parallel) {
-    const bool is_megatron = parallel.rules == split_rules::megatron;
+LLMCOST_INLINE training_schedule stage_schedule_of(const recorded_job& recorded, const training_parallelism& parallel) {
     training_schedule schedule = recorded.schedule;
     schedule.expert_data_parallel_size = parallel.expert_data() / parallel.data_replicate;
-    if (!is_megatron) detail::set_fsdp_of_job(schedule, parallel);
+    if (parallel.rules != split_rules::megatron) detail::set_fsdp_of_job(schedule, parallel);
+    return schedule;
+}
+
+LLMCOST_INLINE stage_memory stage_memory_of(recorded_job& recorded, const stage_layers& layers,
+                                            const training_parallelism& parallel, const training_schedule& schedule,
+                                            bool is_padded) {
+    const bool is_megatron = parallel.rules == split_rules::megatron;
+    const bool is_last = layers.end == static_cast<std::int64_t>(recorded.regions.size());
+    std::vector<std::uint64_t> key(recorded.signatures.begin() + layers.first,
+                                   recorded.signatures.begin() + layers.end);
+    key.push_back((layers.first == 0 ? 1U : 0U) + (is_last ? 2U : 0U));
+    auto stage = recorded.stages.find(key);
+    if (stage == recorded.stages.end())
+        stage = recorded.stages.emplace(key, stage_tape_of(recorded.pass, recorded.regions, layers)).first;
+    const bool has_accumulation = parallel.microbatches > 1;
+    key.push_back(has_accumulation ? 1 : 0);
+    key.push_back(static_cast<std::uint64_t>(schedule.recompute));
+    if (!is_megatron) {
+        key.push_back(static_cast<std::uint64_t>(schedule.data_parallel_size));
+        key.push_back(static_cast<std::uint64_t>(schedule.expert_data_parallel_size));
+        key.push_back(schedule.fsdp.reshards_after_forward ? 1 : 0);
+        key.push_back(static_cast<std::uint64_t>(schedule.sync));
+    }
+    auto found = recorded.memory.find(key);
+    if (found == recorded.memory.end())
+        found = recorded.memory.emplace(key, stage_memory_of(stage->second, schedule, has_accumulation)).first;
+    stage_memory memory = found->second;
+    if (is_megatron) {
+        set_megatron_state(memory, stage->second, parallel, recorded.settings.has_distributed_optimizer, is_padded);
+        memory.workspace_bytes =
+            placeholder_gradient_bytes(stage->second) + megatron_workspace_bytes(recorded.cuda_capability, is_last);
+    }
+    return memory;
+}
+
+LLMCOST_INLINE std::vector<stage_memory> stage_memory_of(recorded_job& recorded, const training_parallelism& parallel) {
+    const training_schedule schedule = stage_schedule_of(recorded, parallel);
     const auto num_layers = static_cast<std::int64_t>(recorded.regions.size());
     std::vector<stage_memory> out;
     std::vector<std::uint64_t> previous;
     for (const stage_layers& layers : divide_layers(num_layers, parallel.pipeline * parallel.stages_per_rank,
                                                     parallel.first_stage_layers, parallel.last_stage_layers)) {
-        std::vector<std::uint64_t> key(recorded.signatures.begin() + layers.first,
-                                       recorded.signatures.begin() + layers.end);
-        key.push_back((layers.first == 0 ? 1U : 0U) + (layers.end == num_layers ? 2U : 0U));
-        if (key == previous) {
-            out.push_back(out.back());
-            continue;
-        }
-        previous = key;
-        auto stage = recorded.stages.find(key);
-        if (stage == recorded.stages.end())
-            stage = recorded.stages.emplace(key, stage_tape_of(recorded.pass, recorded.regions, layers)).first;
-        const bool has_accumulation = parallel.microbatches > 1;
-        key.push_back(has_accumulation ? 1 : 0);
-        key.push_back(static_cast<std::uint64_t>(schedule.recompute));
-        if (!is_megatron) {
-            key.push_back(static_cast<std::uint64_t>(schedule.data_parallel_size));
-            key.push_back(schedule.fsdp.reshards_after_forward ? 1 : 0);
-            key.push_back(static_cast<std::uint64_t>(schedule.sync));
-        }
-        auto found = recorded.memory.find(key);
-        if (found == recorded.memory.end())
-            found = recorded.memory.emplace(key, stage_memory_of(stage->second, schedule, has_accumulation)).first;
-        stage_memory memory = found->second;
-        if (is_megatron) {
-            set_megatron_state(memory, stage->second, parallel, recorded.settings.has_distributed_optimizer);
-            memory.workspace_bytes = placeholder_gradient_bytes(stage->second) +
-                                     megatron_workspace_bytes(recorded.cuda_capability, layers.end == num_layers);
-        }
-        out.push_back(memory);
+        std::vector<std::uint64_t> signatures(recorded.signatures.begin() + layers.first,
+                                              recorded.signatures.begin() + layers.end);
+        signatures.push_back((layers.first == 0 ? 1U : 0U) + (layers.end == num_layers ? 2U : 0U));
+        out.push_back(signatures == previous ? out.back() : stage_memory_of(recorded, layers, parallel, schedule));
+        previous = std::move(signatures);
     }
     return out;
 }

@@ -5,6 +5,7 @@
 #include <llmcost/serving/training_collectives.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -90,6 +91,28 @@ LLMCOST_INLINE collective_time time_token_exchange(double token_bytes, std::int6
     links.seconds = std::max(links.seconds, latency + sent / (efficiency * network_of(device) * 1e9));
     links.sent_bytes += sent;
     return links;
+}
+
+LLMCOST_INLINE std::size_t collective_times::key_hash::operator()(const key& k) const noexcept {
+    std::uint64_t hash = std::bit_cast<std::uint64_t>(k.bytes);
+    for (const std::int64_t value : {static_cast<std::int64_t>(k.kind), k.size, k.stride, k.copies})
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15ULL;
+    return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+LLMCOST_INLINE collective_time collective_times::collective(collective_kind kind, double bytes, std::int64_t size,
+                                                            std::int64_t stride) {
+    if (size <= 1 || bytes <= 0) return {};
+    const auto [found, is_new] = times_.try_emplace({kind, bytes, size, stride, 0});
+    if (is_new) found->second = time_collective(kind, bytes, size, stride, execution_, device_, kernels_);
+    return found->second;
+}
+
+LLMCOST_INLINE collective_time collective_times::token_exchange(double token_bytes, std::int64_t copies,
+                                                                std::int64_t size, std::int64_t stride) {
+    const auto [found, is_new] = times_.try_emplace({collective_kind::all_to_all, token_bytes, size, stride, copies});
+    if (is_new) found->second = time_token_exchange(token_bytes, copies, size, stride, execution_, device_, kernels_);
+    return found->second;
 }
 
 LLMCOST_INLINE double exposed_after_layers(std::int64_t num_layers, double layer_seconds,

@@ -102,29 +102,23 @@ inline constexpr sustained_fractions sustained_table[]{
 /// The kernels of a microbatch on the devices of a tensor-, context- and expert-parallel group.
 class pass_builder {
 public:
-    pass_builder(const model& full_model, workload load, const execution& execution, const device& device,
+    /// `full_sequence`: tokens of a sequence on all context-parallel ranks.
+    pass_builder(const model& full_model, std::int64_t full_sequence, const execution& execution, const device& device,
                  kernel_source& kernels, const training_plan& plan, const training_job& job)
         : model_(full_model),
-          load_(std::move(load)),
           execution_(execution),
           device_(device),
           kernels_(kernels),
           plan_(plan),
-          job_(job) {}
-
-    [[nodiscard]] training_passes build() {
-        const training_parallelism& parallel = job_.parallel;
-        full_sequence_ = load_.sequence;
-        load_.sequence = (load_.sequence + parallel.context - 1) / parallel.context;
-        load_.past = 0;
-        load_.head = logits::all;
+          job_(job),
+          full_sequence_(full_sequence) {
         execution_.parallel = {};
-        const auto loss = [&](const model& part, trace& trace, const tensor& scores) {
-            (void)compute_loss(part, trace, scores, plan_.loss);
-        };
+    }
+
+    [[nodiscard]] training_passes build(const std::vector<model_kernel>& forward_kernels) {
         training_passes out;
         bool has_layers = false;
-        for (model_kernel& k : kernels_of(model_, load_, execution_, loss)) {
+        for (model_kernel k : forward_kernels) {
             const bool is_layer = k.module_path.find('*') != std::string::npos;
             has_layers = has_layers || is_layer;
             training_pass& part = is_layer ? out.layers : has_layers ? out.after : out.before;
@@ -340,21 +334,34 @@ private:
     }
 
     const model& model_;
-    workload load_;
     execution execution_;
     const device& device_;
     kernel_source& kernels_;
     const training_plan& plan_;
     const training_job& job_;
-    std::int64_t full_sequence_ = 0;
+    std::int64_t full_sequence_;
     bool has_mixed_tokens_ = false;                       ///< whether attention precedes the kernel
     static constexpr std::int64_t latent_head_dim = 192;  ///< of DeepSeek V2 and V3
 };
 
-LLMCOST_INLINE training_passes training_passes_of(const model& full_model, workload load, const execution& execution,
-                                                  const device& device, kernel_source& kernels,
-                                                  const training_plan& plan, const training_job& job) {
-    return pass_builder(full_model, std::move(load), execution, device, kernels, plan, job).build();
+LLMCOST_INLINE std::vector<model_kernel> forward_kernels_of(const model& full_model, workload load, execution execution,
+                                                            const training_plan& plan, std::int64_t context) {
+    load.sequence = tokens_of_context_rank(load.sequence, context);
+    load.past = 0;
+    load.head = logits::all;
+    execution.parallel = {};
+    const auto loss = [&](const model& part, trace& trace, const tensor& scores) {
+        (void)compute_loss(part, trace, scores, plan.loss);
+    };
+    return kernels_of(full_model, load, execution, loss);
+}
+
+LLMCOST_INLINE training_passes training_passes_of(const model& full_model, const workload& load,
+                                                  const execution& execution, const device& device,
+                                                  kernel_source& kernels, const training_plan& plan,
+                                                  const training_job& job,
+                                                  const std::vector<model_kernel>& forward_kernels) {
+    return pass_builder(full_model, load.sequence, execution, device, kernels, plan, job).build(forward_kernels);
 }
 
 }  // namespace llmcost::detail

@@ -13,103 +13,79 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <queue>
 #include <utility>
 #include <vector>
 
 #include <llmcost/base/inline.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/distributed/pipeline_action.hpp>
+#include <llmcost/distributed/pipeline_memory.hpp>
 #include <llmcost/distributed/pipeline_schedule.hpp>
-#include <llmcost/distributed/schedule_formulas.hpp>
+#include <llmcost/distributed/stage_memory_bounds.hpp>
 #include <llmcost/distributed/stage_tape.hpp>
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/memory/rank_parameters.hpp>
+#include <llmcost/serving/job_timer.hpp>
+#include <llmcost/serving/pipeline_time.hpp>
+#include <llmcost/serving/training_bounds.hpp>
+#include <llmcost/serving/training_candidates.hpp>
+#include <llmcost/serving/training_collectives.hpp>
+#include <llmcost/serving/training_ranking.hpp>
+#include <llmcost/serving/training_work.hpp>
 #include <llmcost/text/error.hpp>
 
-namespace llmcost::detail {
-
-/// Stages of microbatches whose activations a pipeline rank holds at the same time.
-[[nodiscard]] LLMCOST_INLINE int microbatches_in_flight(const training_parallelism& parallel,
-                                                        std::size_t rank) noexcept {
-    const distributed::schedule_kind kind = parallel.stages_per_rank > 1
-                                                ? distributed::schedule_kind::interleaved
-                                                : distributed::schedule_kind::one_forward_one_backward;
-    return distributed::alive_activations(kind, static_cast<int>(parallel.pipeline),
-                                          static_cast<int>(parallel.stages_per_rank),
-                                          static_cast<int>(parallel.microbatches), static_cast<int>(rank));
-}
-
-/// A lower bound of the peak of the largest pipeline rank, from its stages and the activations in flight.
-///
-///     parameters + optimizer state + buffers + gradient buffers + (in flight − 1) · saved + forward peak
-///
-/// `saved`, `forward peak`: the smallest of the stages of a rank. Source: `rank_memory_of`, `alive_activations`.
-[[nodiscard]] LLMCOST_INLINE std::uint64_t minimum_peak_bytes(const std::vector<stage_memory>& stages,
-                                                              const training_parallelism& parallel) {
-    const auto ranks = static_cast<std::size_t>(parallel.pipeline);
-    std::uint64_t largest = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        std::uint64_t state = 0, workspace = 0, saved = UINT64_MAX, forward_peak = UINT64_MAX;
-        for (std::size_t s = rank; s < stages.size(); s += ranks) {
-            const stage_memory& m = stages[s];
-            state += m.parameter_bytes + m.gathered_bytes + m.optimizer_bytes + m.buffer_bytes + m.input_bytes +
-                     (m.has_gradient_buffers ? m.gradient_bytes : 0);
-            workspace = std::max(workspace, m.workspace_bytes);
-            saved = std::min(saved, m.saved_bytes);
-            forward_peak = std::min(forward_peak, m.forward_peak_bytes);
-        }
-        const auto alive = static_cast<std::uint64_t>(microbatches_in_flight(parallel, rank));
-        largest = std::max(largest, state + workspace + (alive - 1) * saved + forward_peak);
-    }
-    return largest;
-}
-
-}  // namespace llmcost::detail
-
 namespace llmcost {
-
-LLMCOST_INLINE double minimum_state_bytes(double dense, double experts, const training_variant& variant,
-                                          const training_parallelism& parallel) noexcept {
-    const double dense_of_rank = dense / static_cast<double>(parallel.tensor);
-    const double experts_of_rank = experts / static_cast<double>(parallel.expert * parallel.expert_tensor);
-    const auto dense_ranks = static_cast<double>(parallel.data * parallel.context);
-    if (variant.is_fully_sharded())
-        return 16 * (dense_of_rank + experts_of_rank) / dense_ranks +
-               (parallel.pipeline > 1 ? 2 * (dense_of_rank + experts_of_rank) : 0);
-    if (!variant.settings.has_distributed_optimizer) return 18 * (dense_of_rank + experts_of_rank);
-    const auto expert_ranks = static_cast<double>(std::max<std::int64_t>(parallel.expert_data(), 1));
-    return 6 * (dense_of_rank + experts_of_rank) + 12 * (dense_of_rank / dense_ranks + experts_of_rank / expert_ranks);
-}
 
 struct training_search::state {
     /// The sizes that jobs with equal work per microbatch, or an equal recorded pass, have in common.
     using group = std::array<std::int64_t, 7>;
 
     state(const model& memory_model, const model& timed_model, const llmcost::execution& execution,
-          const llmcost::device& device, kernel_source& kernels,
+          const llmcost::device& device, kernel_source& kernels, const std::vector<training_variant>& variants,
           std::function<bool(const training_parallelism&)> is_supported)
         : memory_model(memory_model),
           timed_model(timed_model),
           execution(execution),
           device(device),
           kernels(kernels),
-          is_supported(std::move(is_supported)) {}
+          variants(variants),
+          is_supported(std::move(is_supported)),
+          num_layers(std::max<std::int64_t>(timed_model.config.num_hidden_layers, 1)),
+          has_bounds(stage_memory_bounds::has_bounds(memory_model)),
+          collectives(execution, device, kernels) {
+        for (const training_variant& variant : variants) {
+            loads.push_back(variant.timed_load);
+            jobs.push_back(variant.job);
+        }
+        count_parameters(variants.front().timed_load);
+    }
 
     const model& memory_model;
     const model& timed_model;
     const llmcost::execution& execution;
     const llmcost::device& device;
     kernel_source& kernels;
+    const std::vector<training_variant>& variants;
     std::function<bool(const training_parallelism&)> is_supported;
+    std::int64_t num_layers;
+    bool has_bounds;                                   ///< of memory by `stage_memory_bounds`
+    std::vector<workload> loads{};                     ///< by variant; the batch is that of a candidate
+    std::vector<training_job> jobs{};                  ///< by variant; the sizes are those of a candidate
     std::vector<double> dense_before, experts_before;  ///< parameters of all layers before a layer, by layer
     double embedding = 0, head = 0;                    ///< parameters before and after all layers
     std::map<group, bool> supported;
     std::map<group, std::shared_ptr<const training_work>> works;
-    std::map<std::int64_t, const training_work*> work_of_recomputation;
+    training_work_cache work_cache;
+    collective_times collectives;
     struct recorded_group {
-        std::optional<recorded_job> job{};
+        std::optional<stage_memory_bounds> bounds{};
+        std::optional<recorded_job> job{};  ///< with all layers
+        bool is_supported = true;
         std::map<recompute_mode, std::vector<double>> saved_before{};  ///< bytes of all layers before a layer
     };
     std::map<group, recorded_group> recorded;
+    std::map<group, distributed::pipeline_schedule> schedules;
 
     void count_parameters(workload load) {
         load.batch = 1;
@@ -143,13 +119,14 @@ struct training_search::state {
                         parallel.expert_tensor};
         if (const auto found = supported.find(key); found != supported.end()) return found->second;
         training_parallelism smallest = parallel;  // that has these sizes
-        smallest.pipeline = smallest.context = smallest.stages_per_rank = 1;
+        smallest.pipeline = smallest.context = smallest.stages_per_rank = smallest.data_replicate = 1;
         smallest.data = parallel.expert * parallel.expert_tensor;
         return supported.emplace(key, is_supported(smallest)).first->second;
     }
 
-    [[nodiscard]] const training_work& work_of(const training_variant& variant, const training_candidate& c) {
+    [[nodiscard]] const training_work& work_of(const training_candidate& c) {
         const training_parallelism& p = c.parallel;
+        const training_variant& variant = variants[c.variant];
         const group key{static_cast<std::int64_t>(variant.timed_plan.schedule.recompute),
                         p.tensor,
                         p.context,
@@ -159,97 +136,171 @@ struct training_search::state {
                         c.batch};
         std::shared_ptr<const training_work>& work = works[key];
         if (!work) {
-            workload load = variant.timed_load;
-            load.batch = c.batch;
-            training_job job = variant.job;
-            job.parallel = p;
-            const training_work*& similar = work_of_recomputation[key[0]];
-            work = training_work_of(timed_model, load, execution, device, kernels, variant.timed_plan, job, similar);
-            similar = work.get();
+            set_sizes(c);
+            work = training_work_of(timed_model, loads[c.variant], execution, device, kernels, variant.timed_plan,
+                                    jobs[c.variant], work_cache);
         }
         return *work;
     }
+    void set_sizes(const training_candidate& c) {
+        loads[c.variant].batch = c.batch;
+        jobs[c.variant].parallel = c.parallel;
+    }
+    /// The time of a candidate, or a lower bound of it.
+    [[nodiscard]] parallel_training_cost time_of(const training_candidate& c, bool is_bound) {
+        const training_work& work = work_of(c);
+        set_sizes(c);
+        return detail::time_job(timed_model, loads[c.variant], variants[c.variant].timed_plan, jobs[c.variant], work,
+                                collectives, is_bound);
+    }
 
-    /// The recorded pass of a rank; null if the model does not support the configuration.
-    [[nodiscard]] recorded_group* recorded_of(const training_variant& variant, const training_candidate& c) {
+    /// The recorded passes of candidates with equal sizes of a rank.
+    [[nodiscard]] recorded_group& group_of(const training_candidate& c) {
         const training_parallelism& p = c.parallel;
-        const bool is_fully_recomputed = variant.plan.schedule.recompute == recompute_mode::full;
-        const group key{static_cast<std::int64_t>(variant.rules),
-                        is_fully_recomputed ? 1 : 0,
-                        p.tensor,
-                        p.context,
-                        p.expert,
-                        p.expert_tensor,
-                        c.batch};
-        auto found = recorded.find(key);
-        if (found == recorded.end()) {
+        const training_variant& variant = variants[c.variant];
+        return recorded[{static_cast<std::int64_t>(variant.rules),
+                         static_cast<std::int64_t>(variant.plan.schedule.recompute), p.tensor, p.context, p.expert,
+                         p.expert_tensor, c.batch}];
+    }
+    /// The recorded pass of all layers; null if the model does not support the configuration.
+    [[nodiscard]] recorded_job* recorded_of(const training_candidate& c) {
+        const training_variant& variant = variants[c.variant];
+        recorded_group& found = group_of(c);
+        if (!found.job && found.is_supported) {
             workload load = variant.load;
             load.batch = c.batch;
-            found = recorded.emplace(key, recorded_group{}).first;
             try {
-                found->second.job = record_job(memory_model, load, variant.plan, p, variant.settings);
+                found.job = record_job(memory_model, load, variant.plan, c.parallel, variant.settings);
             } catch (const error&) {  // the configuration is not supported; others may be
+                found.is_supported = false;
             }
         }
-        if (!found->second.job) return nullptr;
-        recorded_job& job = *found->second.job;
-        job.settings = variant.settings;
-        job.schedule.recompute = variant.plan.schedule.recompute;
-        job.schedule.sync = variant.plan.schedule.sync;
-        job.schedule.fsdp.reshards_after_forward = variant.plan.schedule.fsdp.reshards_after_forward;
-        std::vector<double>& before = found->second.saved_before[job.schedule.recompute];
-        if (before.empty()) {
-            before.push_back(0);
-            for (const std::uint64_t bytes : saved_bytes_of_layers(job))
-                before.push_back(before.back() + static_cast<double>(bytes));
+        if (!found.job) return nullptr;
+        found.job->settings = variant.settings;
+        found.job->schedule.recompute = variant.plan.schedule.recompute;
+        found.job->schedule.sync = variant.plan.schedule.sync;
+        found.job->schedule.fsdp.reshards_after_forward = variant.plan.schedule.fsdp.reshards_after_forward;
+        return &*found.job;
+    }
+    /// The lower bounds of the memory of stages; null if the model does not support the configuration.
+    [[nodiscard]] stage_memory_bounds* bounds_of(const training_candidate& c) {
+        const training_variant& variant = variants[c.variant];
+        recorded_group& found = group_of(c);
+        if (!found.is_supported) return nullptr;
+        if (!found.bounds) {
+            workload load = variant.load;
+            load.batch = c.batch;
+            found.bounds.emplace(memory_model, load, variant.plan, c.parallel, variant.settings);
         }
-        return &found->second;
+        found.bounds->set_schedule(variant.plan.schedule, variant.settings);
+        return &*found.bounds;
     }
-
-    /// A lower bound of the peak of the largest pipeline rank, without a replay of its stages: its state, and the
-    /// layers of all microbatches in flight. `factor`: of the activations of the group.
-    [[nodiscard]] double minimum_peak(const training_variant& variant, const training_candidate& c,
-                                      const recorded_group& group_of_job, double factor = 1) const {
-        const training_parallelism& p = c.parallel;
-        const auto ranks = static_cast<std::size_t>(p.pipeline);
-        const std::vector<double>& saved = group_of_job.saved_before.at(variant.plan.schedule.recompute);
-        if (saved.size() != dense_before.size()) return 0;
-        const std::vector<stage_layers> stages =
-            divide_layers(static_cast<std::int64_t>(saved.size()) - 1, p.pipeline * p.stages_per_rank);
-        double largest = 0;
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            double dense = (rank == 0 ? embedding : 0) + (rank + 1 == ranks ? head : 0), experts = 0;
-            double saved_of_stage = -1;  // the smallest of its stages
-            for (std::size_t s = rank; s < stages.size(); s += ranks) {
-                const auto first = static_cast<std::size_t>(stages[s].first),
-                           end = static_cast<std::size_t>(stages[s].end);
-                dense += dense_before[end] - dense_before[first];
-                experts += experts_before[end] - experts_before[first];
-                const double bytes = saved[end] - saved[first];
-                if (saved_of_stage < 0 || bytes < saved_of_stage) saved_of_stage = bytes;
-            }
-            largest = std::max(largest, minimum_state_bytes(dense, experts, variant, p) +
-                                            detail::microbatches_in_flight(p, rank) * factor * saved_of_stage);
-        }
-        return largest;
-    }
-
-    [[nodiscard]] parallel_training_cost time_of(const training_variant& variant, const training_candidate& c) {
-        workload load = variant.timed_load;
-        load.batch = c.batch;
-        training_job job = variant.job;
-        job.parallel = c.parallel;
-        return time_parallel_training(timed_model, load, execution, device, kernels, variant.timed_plan, job,
-                                      work_of(variant, c));
-    }
-
-    /// The peak of the largest rank; none if the pipeline schedule does not support the sizes.
-    [[nodiscard]] static std::optional<std::uint64_t> peak_of(recorded_job& job, const training_candidate& c) {
+    /// Bytes that the layers before each layer save for a microbatch; empty if the model does not support the
+    /// configuration.
+    [[nodiscard]] const std::vector<double>& saved_before(const training_candidate& c) {
+        recorded_group& found = group_of(c);
+        const auto [saved, is_new] = found.saved_before.try_emplace(variants[c.variant].plan.schedule.recompute);
+        if (!is_new) return saved->second;
+        std::vector<std::uint64_t> layers;
         try {
-            return training_memory_of(job, c.parallel).largest().peak.total;
+            if (stage_memory_bounds* const bounds = has_bounds ? bounds_of(c) : nullptr)
+                layers = bounds->saved_bytes_of_layers(c.parallel);
+            else if (recorded_job* const job = has_bounds ? nullptr : recorded_of(c))
+                layers = saved_bytes_of_layers(*job);
+        } catch (const error&) {
+            found.is_supported = false;
+        }
+        if (layers.empty()) return saved->second;
+        saved->second.push_back(0);
+        for (const std::uint64_t bytes : layers)
+            saved->second.push_back(saved->second.back() + static_cast<double>(bytes));
+        return saved->second;
+    }
+
+    /// A lower bound of the peak of the largest pipeline rank from a microbatch of one sequence: the state, and the
+    /// layers of all microbatches in flight, whose activations are proportional to the sequences. None if the model
+    /// does not support the configuration.
+    [[nodiscard]] std::optional<std::uint64_t> minimum_peak(training_candidate c,
+                                                            const distributed::pipeline_schedule& schedule) {
+        const auto sequences = static_cast<double>(std::exchange(c.batch, 1));
+        const training_parallelism& p = c.parallel;
+        const std::vector<double>& saved = saved_before(c);
+        if (!group_of(c).is_supported) return std::nullopt;
+        if (saved.size() != dense_before.size()) return 0;
+        const std::vector<stage_layers> stages = divide_layers(num_layers, p.pipeline * p.stages_per_rank);
+        const auto ranks = static_cast<std::size_t>(p.pipeline);
+        std::vector<double> dense(ranks), experts(ranks), saved_of_stage(ranks, -1);
+        for (std::size_t s = 0; s < stages.size(); ++s) {
+            const auto rank = static_cast<std::size_t>(schedule.rank_of_stage(static_cast<int>(s)));
+            const auto first = static_cast<std::size_t>(stages[s].first), end = static_cast<std::size_t>(stages[s].end);
+            dense[rank] += dense_before[end] - dense_before[first] + (s == 0 ? embedding : 0) +
+                           (s + 1 == stages.size() ? head : 0);
+            experts[rank] += experts_before[end] - experts_before[first];
+            const double bytes = saved[end] - saved[first];
+            if (saved_of_stage[rank] < 0 || bytes < saved_of_stage[rank]) saved_of_stage[rank] = bytes;
+        }
+        double largest = 0;
+        for (std::size_t rank = 0; rank < ranks; ++rank)
+            largest = std::max(largest, minimum_state_bytes(dense[rank], experts[rank], variants[c.variant], p) +
+                                            static_cast<double>(microbatches_in_flight(schedule, rank)) * sequences *
+                                                saved_of_stage[rank]);
+        return static_cast<std::uint64_t>(largest);
+    }
+
+    /// Lower bounds of the memory of the stages of a candidate; none if the model does not support the configuration.
+    [[nodiscard]] std::optional<std::vector<stage_memory>> minimum_stages(const training_candidate& c) {
+        try {
+            if (stage_memory_bounds* const bounds = has_bounds ? bounds_of(c) : nullptr)
+                return bounds->stages(c.parallel);
+            if (recorded_job* const job = has_bounds ? nullptr : recorded_of(c))
+                return stage_memory_of(*job, c.parallel);
+        } catch (const error&) {
+            group_of(c).is_supported = false;
+        }
+        return std::nullopt;
+    }
+    /// A lower bound of the peak from lower bounds of the stages: the peaks of the first and the last pipeline rank,
+    /// which have the embedding and the head. None if the schedule does not support the sizes.
+    [[nodiscard]] std::optional<std::uint64_t> minimum_peak_of_order(const training_candidate& c,
+                                                                     const std::vector<stage_memory>& stages) {
+        if (c.parallel.pipeline == 1) return 0;
+        const distributed::ranked_actions& order = schedule_of_sizes(c.parallel).order;
+        if (order.empty()) return std::nullopt;
+        return std::max(rank_memory_of(stages, order.front()).peak.total,
+                        rank_memory_of(stages, order.back()).peak.total);
+    }
+    /// The pipeline schedule of a job; without an order if it does not support the sizes.
+    [[nodiscard]] const distributed::pipeline_schedule& schedule_of_sizes(const training_parallelism& p) {
+        const group key{static_cast<std::int64_t>(detail::timed_schedule_kind(p)), p.pipeline, p.stages_per_rank,
+                        p.microbatches};
+        const auto [found, is_new] = schedules.try_emplace(key);
+        if (is_new) found->second = detail::timed_schedule_of(p);
+        return found->second;
+    }
+
+    /// The peak of the largest rank; none if the model or the pipeline schedule does not support the sizes.
+    [[nodiscard]] std::optional<std::uint64_t> peak_of(const training_candidate& c) {
+        recorded_job* const job = recorded_of(c);
+        if (job == nullptr) return std::nullopt;
+        try {
+            return training_memory_of(*job, c.parallel).largest().peak.total;
         } catch (const error&) {
             return std::nullopt;
         }
+    }
+
+    /// Replaces the best configuration of a search in which nothing fits by that with the least memory.
+    void find_nearest(std::vector<training_candidate> all, training_search_result& out) {
+        std::ranges::stable_sort(all, {}, &training_candidate::minimum_bytes);
+        for (training_candidate& c : all) {
+            const auto is_larger = [&](std::uint64_t bytes) { return out.nearest && bytes >= out.nearest->peak_bytes; };
+            if (is_larger(c.minimum_bytes)) break;
+            const std::optional<std::vector<stage_memory>> stages = minimum_stages(c);
+            if (!stages || is_larger(minimum_peak_bytes(*stages, detail::unordered_schedule_of(c.parallel)))) continue;
+            const std::optional<std::uint64_t> peak = peak_of(c);
+            if (peak && !is_larger(*peak)) out.nearest = evaluated_training{c, {}, *peak};
+        }
+        if (out.nearest) out.nearest->cost = time_of(out.nearest->candidate, false);
     }
 };
 
@@ -258,237 +309,137 @@ LLMCOST_INLINE training_search::training_search(const model& memory_model, const
                                                 kernel_source& kernels, std::vector<training_variant> variants,
                                                 std::function<bool(const training_parallelism&)> is_supported)
     : variants_(std::move(variants)),
-      state_(std::make_unique<state>(memory_model, timed_model, execution, device, kernels, std::move(is_supported))) {
-    state_->count_parameters(variants_.front().timed_load);
-}
+      state_(std::make_unique<state>(memory_model, timed_model, execution, device, kernels, variants_,
+                                     std::move(is_supported))) {}
 
 LLMCOST_INLINE training_search::~training_search() = default;
 
-}  // namespace llmcost
-
-namespace llmcost::detail {
-
-/// The values of a size: the given one, or those of `all`.
-[[nodiscard]] LLMCOST_INLINE std::vector<std::int64_t> searched_sizes(std::int64_t given,
-                                                                      std::vector<std::int64_t> all) {
-    return given > 0 ? std::vector<std::int64_t>{given} : std::move(all);
-}
-
-[[nodiscard]] LLMCOST_INLINE std::vector<std::int64_t> powers_of_two(std::int64_t maximum) {
-    std::vector<std::int64_t> out;
-    for (std::int64_t n = 1; n <= maximum; n *= 2) out.push_back(n);
-    return out;
-}
-
-[[nodiscard]] LLMCOST_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
-    std::vector<std::int64_t> out;
-    for (std::int64_t d = 1; d * d <= n; ++d)
-        if (n % d == 0) {
-            out.push_back(d);
-            if (d != n / d) out.push_back(n / d);
-        }
-    std::ranges::sort(out);
-    return out;
-}
-
-/// Calls `visit` with each configuration of a job over the devices.
-template <class Supports, class Visit>
-void for_each_candidate(const training_search_space& space, const std::vector<training_variant>& variants,
-                        const model& m, std::int64_t devices_per_node, Supports supports, Visit visit) {
-    constexpr std::int64_t min_context_tokens = 4096, max_batch = 16;
-    const std::int64_t layers = std::max<std::int64_t>(m.config.num_hidden_layers, 1),
-                       experts = m.config.moe.num_experts;
-    const std::vector<std::int64_t> tensor_sizes = searched_sizes(
-                                        space.tensor, powers_of_two(std::min(devices_per_node, space.devices))),
-                                    context_sizes = searched_sizes(
-                                        space.context,
-                                        powers_of_two(std::max<std::int64_t>(1, space.sequence / min_context_tokens))),
-                                    expert_sizes =
-                                        searched_sizes(space.expert, experts > 1 ? divisors_of(experts)
-                                                                                 : std::vector<std::int64_t>{1}),
-                                    batches = searched_sizes(space.batch, powers_of_two(max_batch));
-    training_candidate c;
-    training_parallelism& p = c.parallel;
-    for (c.variant = 0; c.variant < variants.size(); ++c.variant) {
-        const training_variant& variant = variants[c.variant];
-        p.rules = variant.rules;
-        p.has_loss_parallel = variant.job.parallel.has_loss_parallel;
-        for (p.tensor = 1; const std::int64_t tensor : tensor_sizes) {
-            p.tensor = tensor;
-            p.has_sequence_parallel = tensor > 1;
-            p.expert = 1;
-            if (!supports(p)) continue;
-            for (const std::int64_t context : context_sizes) {
-                p.context = context;
-                if (space.sequence % context != 0 || space.devices % (tensor * context) != 0) continue;
-                const std::int64_t remaining = space.devices / (tensor * context);
-                for (const std::int64_t pipeline : searched_sizes(space.pipeline, divisors_of(remaining))) {
-                    p.pipeline = pipeline;
-                    if (pipeline > layers || remaining % pipeline != 0) continue;
-                    if (pipeline > 1 && !variant.allows_pipeline()) continue;
-                    p.data = remaining / pipeline;
-                    if ((space.data > 0 && p.data != space.data) || space.global_batch % p.data != 0) continue;
-                    const bool shards = variant.is_fully_sharded() || variant.settings.has_distributed_optimizer;
-                    if (shards && p.data * context == 1) continue;  // nothing to shard
-                    for (const std::int64_t expert : expert_sizes) {
-                        p.expert = expert;
-                        if (expert > 1 && (!variant.allows_expert_parallelism() ||
-                                           (p.data * context * tensor) % expert != 0 || !supports(p)))
-                            continue;
-                        for (const std::int64_t batch : batches) {
-                            if (space.global_batch / p.data % batch != 0) continue;
-                            c.batch = batch;
-                            p.microbatches = space.global_batch / p.data / batch;
-                            for (std::int64_t stages = 1; stages * pipeline <= layers; ++stages) {
-                                if (stages > 1 && (pipeline == 1 || layers % (stages * pipeline) != 0 ||
-                                                   p.microbatches % pipeline != 0))
-                                    continue;
-                                p.stages_per_rank = stages;
-                                p.schedule = stages > 1 ? "interleaved" : "1f1b";
-                                visit(c);
-                                if (pipeline == 1) break;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The best candidates and the Pareto frontier of time and memory of a search.
-class training_ranking {
+/// Follows a search: its candidates, its counts and its ranking.
+class training_search::run {
 public:
-    training_ranking(training_search_result& result, std::size_t num_results)
-        : result_(result), num_results_(std::max<std::size_t>(num_results, 1)) {}
+    run(state& state_of_model, const training_search_space& space, training_search_result& out)
+        : state_(state_of_model),
+          space_(space),
+          sizes_(space, state_of_model.timed_model, state_of_model.execution.devices_per_node),
+          out_(out),
+          ranking_(out, space.num_results) {}
 
-    /// Whether a candidate can neither be among the best nor on the frontier.
-    [[nodiscard]] bool excludes(const training_candidate& c) const {
-        if (result_.best.size() < num_results_ || c.minimum_seconds < result_.best.back().cost.total.seconds)
-            return false;
-        return c.minimum_seconds > longest_step * result_.best.front().cost.total.seconds ||
-               std::ranges::any_of(result_.pareto, [&](const evaluated_training& e) {
-                   return e.cost.total.seconds <= c.minimum_seconds && !saves_memory(c.minimum_bytes, e);
-               });
-    }
-    void add(const evaluated_training& e) {
-        std::vector<evaluated_training>& best = result_.best;
-        best.insert(std::ranges::upper_bound(best, e, is_faster), e);
-        if (best.size() > num_results_) best.pop_back();
-        std::vector<evaluated_training>& pareto = result_.pareto;
-        const auto dominates = [](const evaluated_training& a, const evaluated_training& b) {
-            return a.cost.total.seconds <= b.cost.total.seconds && a.peak_bytes <= b.peak_bytes;
-        };
-        if (std::ranges::any_of(pareto, [&](const evaluated_training& other) { return dominates(other, e); })) return;
-        std::erase_if(pareto, [&](const evaluated_training& other) { return dominates(e, other); });
-        pareto.insert(std::ranges::upper_bound(pareto, e, is_faster), e);
-    }
-    /// Removes points of the frontier that save little memory, or take long.
-    void thin_frontier() {
-        std::vector<evaluated_training> out;
-        for (const evaluated_training& e : result_.pareto)
-            if (out.empty() || (saves_memory(e.peak_bytes, out.back()) &&
-                                e.cost.total.seconds <= longest_step * out.front().cost.total.seconds))
-                out.push_back(e);
-        result_.pareto = std::move(out);
+    void operator()() {
+        enumerate();
+        if (space_.is_exhaustive)
+            for (training_candidate& c : candidates_) evaluate(c);
+        else
+            visit_by_bounds();
+        ranking_.thin_frontier();
+        if (!out_.best.empty()) return;
+        std::vector<training_candidate> all;
+        for_each_division([&](training_candidate& division) {
+            for_each_configuration(division, [&](const training_candidate& c) { all.push_back(c); });
+        });
+        state_.find_nearest(std::move(all), out_);
     }
 
 private:
-    static constexpr double least_saving = 0.05;  ///< of memory, between two points of the frontier
-    static constexpr double longest_step = 2;     ///< of the frontier, as a multiple of the shortest
-
-    [[nodiscard]] static bool saves_memory(std::uint64_t bytes, const evaluated_training& e) noexcept {
-        return static_cast<double>(bytes) <= (1 - least_saving) * static_cast<double>(e.peak_bytes);
+    template <class Visit>
+    void for_each_division(Visit visit) {
+        detail::for_each_division(
+            space_, state_.variants, sizes_, [&](const training_parallelism& p) { return state_.supports(p); },
+            [&](training_candidate& c) {
+                c.minimum_bytes =
+                    static_cast<std::uint64_t>(state_.minimum_state(state_.variants[c.variant], c.parallel));
+                visit(c);
+            });
     }
-    [[nodiscard]] static bool is_faster(const evaluated_training& a, const evaluated_training& b) noexcept {
-        return a.cost.total.seconds != b.cost.total.seconds ? a.cost.total.seconds < b.cost.total.seconds
-                                                            : a.peak_bytes < b.peak_bytes;
+    template <class Visit>
+    void for_each_configuration(const training_candidate& division, Visit visit) {
+        detail::for_each_configuration(space_, state_.variants, sizes_, division, visit);
+    }
+    void enumerate() {
+        for_each_division([&](training_candidate& division) {
+            const bool may_fit = space_.is_exhaustive || fits(division.minimum_bytes);
+            for_each_configuration(division, [&](const training_candidate& c) {
+                ++out_.num_candidates;
+                may_fit ? candidates_.push_back(c) : void(++out_.num_out_of_memory);
+            });
+        });
+    }
+    void visit_by_bounds() {
+        /// A candidate with a lower bound of its time.
+        struct entry {
+            double seconds;
+            std::size_t index;
+            bool has_communication;
+            bool operator<(const entry& other) const noexcept {
+                return seconds != other.seconds ? seconds > other.seconds : index > other.index;
+            }
+        };
+        std::vector<entry> entries;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            training_candidate& c = candidates_[i];
+            c.minimum_seconds = minimum_step_seconds(state_.work_of(c), state_.num_layers, c.parallel);
+            entries.push_back({c.minimum_seconds, i, false});
+        }
+        std::priority_queue<entry> queue({}, std::move(entries));
+        while (!queue.empty()) {
+            entry next = queue.top();
+            queue.pop();
+            training_candidate& c = candidates_[next.index];
+            if (is_slower(c)) continue;
+            if (next.has_communication) {
+                evaluate(c);
+                continue;
+            }
+            c.minimum_seconds = next.seconds = state_.time_of(c, true).total.seconds;
+            next.has_communication = true;
+            queue.push(next);
+        }
+    }
+    /// Adds a candidate to the ranking, if its memory and its time do not exclude it.
+    void evaluate(training_candidate& c) {
+        const distributed::pipeline_schedule schedule = detail::unordered_schedule_of(c.parallel);
+        if (!space_.is_exhaustive) {
+            if (is_excluded(c, state_.minimum_peak(c, schedule))) return;
+            const std::optional<std::vector<stage_memory>> stages = state_.minimum_stages(c);
+            if (!stages || is_excluded(c, minimum_peak_bytes(*stages, schedule)) ||
+                is_excluded(c, state_.minimum_peak_of_order(c, *stages)))
+                return;
+        }
+        const std::optional<std::uint64_t> peak = state_.peak_of(c);
+        if (is_excluded(c, peak)) return;
+        ++out_.num_timed;
+        ranking_.add({c, state_.time_of(c, false), *peak});
+    }
+    /// Whether a bound of the memory excludes a candidate. No bound: its sizes are not supported.
+    [[nodiscard]] bool is_excluded(training_candidate& c, std::optional<std::uint64_t> bytes) {
+        if (!bytes) return true;
+        c.minimum_bytes = std::max(c.minimum_bytes, *bytes);
+        if (!fits(c.minimum_bytes)) {
+            ++out_.num_out_of_memory;
+            return true;
+        }
+        return !space_.is_exhaustive && is_slower(c);
+    }
+    [[nodiscard]] bool is_slower(const training_candidate& c) {
+        const bool is_slow = ranking_.excludes(c);
+        if (is_slow) ++out_.num_slower;
+        return is_slow;
+    }
+    [[nodiscard]] bool fits(std::uint64_t bytes) const noexcept {
+        return space_.memory_bytes == 0 || bytes <= space_.memory_bytes;
     }
 
-    training_search_result& result_;
-    std::size_t num_results_;
+    state& state_;
+    const training_search_space& space_;
+    detail::searched_sizes sizes_;
+    training_search_result& out_;
+    detail::training_ranking ranking_;
+    std::vector<training_candidate> candidates_{};
 };
 
-}  // namespace llmcost::detail
-
-namespace llmcost {
-
 LLMCOST_INLINE training_search_result training_search::operator()(const training_search_space& space) {
-    state& s = *state_;
     training_search_result out;
     out.devices = space.devices;
-    const std::int64_t layers = std::max<std::int64_t>(s.timed_model.config.num_hidden_layers, 1);
-    std::vector<training_candidate> candidates;
-    const auto enumerate = [&](std::uint64_t limit, auto visit) {
-        detail::for_each_candidate(
-            space, variants_, s.timed_model, s.execution.devices_per_node,
-            [&](const training_parallelism& p) { return s.supports(p); },
-            [&](training_candidate& c) {
-                c.minimum_bytes = static_cast<std::uint64_t>(s.minimum_state(variants_[c.variant], c.parallel));
-                visit(c, limit == 0 || c.minimum_bytes <= limit);
-            });
-    };
-    enumerate(space.memory_bytes, [&](training_candidate& c, bool may_fit) {
-        ++out.num_candidates;
-        may_fit ? candidates.push_back(c) : void(++out.num_out_of_memory);
-    });
-    for (training_candidate& c : candidates)
-        c.minimum_seconds = minimum_step_seconds(s.work_of(variants_[c.variant], c), layers, c.parallel);
-    std::ranges::stable_sort(candidates, {}, &training_candidate::minimum_seconds);
-
-    detail::training_ranking ranking(out, space.num_results);
-    const auto is_too_large = [&](std::uint64_t bytes) {
-        const bool is_large = space.memory_bytes > 0 && bytes > space.memory_bytes;
-        if (is_large) ++out.num_out_of_memory;
-        return is_large;
-    };
-    for (training_candidate& c : candidates) {
-        if (ranking.excludes(c)) continue;
-        const training_variant& variant = variants_[c.variant];
-        if (c.batch > 1) {  // activations are proportional to the microbatch: most need no recorded pass of their own
-            training_candidate single = c;
-            single.batch = 1;
-            const state::recorded_group* const group = s.recorded_of(variant, single);
-            if (group == nullptr) continue;
-            c.minimum_bytes =
-                std::max(c.minimum_bytes,
-                         static_cast<std::uint64_t>(s.minimum_peak(variant, c, *group, static_cast<double>(c.batch))));
-            if (is_too_large(c.minimum_bytes) || ranking.excludes(c)) continue;
-        }
-        state::recorded_group* const group = s.recorded_of(variant, c);
-        if (group == nullptr) continue;
-        c.minimum_bytes = std::max(c.minimum_bytes, static_cast<std::uint64_t>(s.minimum_peak(variant, c, *group)));
-        if (is_too_large(c.minimum_bytes) || ranking.excludes(c)) continue;
-        c.minimum_bytes =
-            std::max(c.minimum_bytes, detail::minimum_peak_bytes(stage_memory_of(*group->job, c.parallel), c.parallel));
-        if (is_too_large(c.minimum_bytes) || ranking.excludes(c)) continue;
-        const std::optional<std::uint64_t> peak = s.peak_of(*group->job, c);
-        if (!peak) continue;
-        c.minimum_bytes = *peak;
-        if (is_too_large(*peak) || ranking.excludes(c)) continue;
-        ++out.num_timed;
-        ranking.add({c, s.time_of(variant, c), *peak});
-    }
-    ranking.thin_frontier();
-
-    if (out.best.empty()) {
-        std::vector<training_candidate> all;
-        enumerate(0, [&](training_candidate& c, bool) { all.push_back(c); });
-        std::ranges::stable_sort(all, {}, &training_candidate::minimum_bytes);
-        for (training_candidate& c : all) {
-            if (out.nearest && c.minimum_bytes >= out.nearest->peak_bytes) break;
-            state::recorded_group* const group = s.recorded_of(variants_[c.variant], c);
-            if (group == nullptr) continue;
-            if (out.nearest &&
-                s.minimum_peak(variants_[c.variant], c, *group) >= static_cast<double>(out.nearest->peak_bytes))
-                continue;
-            const std::optional<std::uint64_t> peak = s.peak_of(*group->job, c);
-            if (!peak) continue;
-            if (!out.nearest || *peak < out.nearest->peak_bytes) out.nearest = evaluated_training{c, {}, *peak};
-        }
-        if (out.nearest)
-            out.nearest->cost = s.time_of(variants_[out.nearest->candidate.variant], out.nearest->candidate);
-    }
+    run(*state_, space, out)();
     return out;
 }
 

@@ -33,6 +33,7 @@
 #include <llmcost/cli/request/model_source.hpp>
 #include <llmcost/cli/request/request.hpp>
 #include <llmcost/devices/cuda_capability.hpp>
+#include <llmcost/distributed/tensor_parallel_plan.hpp>
 #include <llmcost/kernels/kernel_library.hpp>
 #include <llmcost/layers/model_config.hpp>
 #include <llmcost/serving/training_search.hpp>
@@ -157,7 +158,12 @@ LLMCOST_INLINE void complete_training_plan_request(training_plan_request& reques
     out.timed_load = timed.work.base_workload;
     out.timed_plan = training_plan_of(response.placed, timed.schedule);
     out.job = timed.job;
-    out.job.parallel.has_loss_parallel = read_training_parallelism(train_args).has_loss_parallel;
+    out.job.parallel.has_loss_parallel = strategy.rules == split_rules::torch;  // with tensor parallelism
+    if (strategy.rules == split_rules::torch) {
+        out.distributes_experts =
+            find_tensor_parallel_plan(read.subject).value_or(tensor_parallel_plan{}).distributes_experts;
+        for (const char* const schedule : {"interleaved-zero-bubble", "zbv"}) out.schedules.emplace_back(schedule);
+    }
     return out;
 }
 
@@ -195,15 +201,19 @@ LLMCOST_INLINE training_plan_response search_training_plans(const arguments& arg
     for (const training_strategy& strategy : response.strategies)
         variants.push_back(variant_of(strategy, args, io, read, response));
 
-    training_search search(read.subject, response.placed.model, response.placed.execution, *response.placed.device,
-                           *response.placed.kernels, std::move(variants), [&](const training_parallelism& parallel) {
-                               try {
-                                   check_parallelism(parallel, read.subject);
-                                   return true;
-                               } catch (const error&) {
-                                   return false;
-                               }
-                           });
+    training_search search(
+        read.subject, response.placed.model, response.placed.execution, *response.placed.device,
+        *response.placed.kernels, std::move(variants), [&](const training_parallelism& parallel) {
+            // the memory of experts that sequence parallelism gathers is not known with FSDP
+            if (parallel.rules == split_rules::torch && parallel.tensor > 1 && response.num_experts > 1) return false;
+            try {
+                check_parallelism(parallel, read.subject);
+                return true;
+            } catch (const error&) {
+                return false;
+            }
+        });
+    bool fits = false;
     for (const std::int64_t devices : request.devices) {
         request.space.devices = devices;
         response.results.push_back(search(request.space));

@@ -59,10 +59,13 @@ LLMCOST_INLINE std::vector<std::string> train_options_of(const training_strategy
     if (strategy.recompute == recompute_mode::full) add("--recompute", "full");
     add_size("--tp", p.tensor);
     add_size("--pp", p.pipeline);
-    if (p.stages_per_rank > 1) add("--schedule", "interleaved", "--stages-per-rank", std::to_string(p.stages_per_rank));
+    if (p.stages_per_rank > 1) add("--schedule", p.schedule, "--stages-per-rank", std::to_string(p.stages_per_rank));
     add_size("--cp", p.context);
     add_size("--ep", p.expert);
-    add("--dp", std::to_string(p.data), "--microbatches", std::to_string(p.microbatches));
+    add_size("--etp", p.expert_tensor);
+    add("--dp", std::to_string(p.data));
+    add_size("--dp-replicate", p.data_replicate);
+    add("--microbatches", std::to_string(p.microbatches));
     return out;
 }
 
@@ -77,10 +80,26 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
     return out;
 }
 
-/// `ZeRO-1`, `DDP`, `FSDP`, or `FSDP, gathered` without gathering in backward.
-[[nodiscard]] LLMCOST_INLINE std::string sharding_label(const training_strategy& strategy) {
+/// `ZeRO-1`, `DDP`, `FSDP`, or `FSDP, gathered` without gathering in backward; `HSDP` with replicas of the shards.
+[[nodiscard]] LLMCOST_INLINE std::string sharding_label(const training_strategy& strategy,
+                                                        const training_candidate& c) {
     if (strategy.rules == split_rules::megatron) return strategy.is_sharded ? "ZeRO-1" : "DDP";
-    return strategy.reshards_after_forward ? "FSDP" : "FSDP, gathered";
+    return std::string(c.parallel.data_replicate > 1 ? "HSDP" : "FSDP") +
+           (strategy.reshards_after_forward ? "" : ", gathered");
+}
+
+/// `1f1b`, also if it is interleaved, `zb`, `zbv`; `-` without a pipeline.
+[[nodiscard]] LLMCOST_INLINE std::string_view schedule_label(const training_parallelism& parallel) {
+    if (parallel.pipeline == 1) return "-";
+    return parallel.schedule == "interleaved"               ? "1f1b"
+           : parallel.schedule == "interleaved-zero-bubble" ? "zb"
+                                                            : std::string_view(parallel.schedule);
+}
+
+/// `64`, or `64x2` with replicas of the shards.
+[[nodiscard]] LLMCOST_INLINE std::string data_label(const training_parallelism& parallel) {
+    return std::to_string(parallel.data) +
+           (parallel.data_replicate > 1 ? 'x' + std::to_string(parallel.data_replicate) : "");
 }
 
 [[nodiscard]] LLMCOST_INLINE std::string_view recompute_label(recompute_mode mode) {
@@ -111,10 +130,11 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
 
 [[nodiscard]] LLMCOST_INLINE std::string plan_header(const training_plan_response& response) {
     const training_plan_request& request = response.request;
-    return right("devices", 7) + "  " + left("sharding", 15) + right("tp", 3) + right("pp", 4) + right("v", 3) +
-           right("cp", 4) + (response.num_experts > 1 ? right("ep", 4) : "") + right("dp", 6) + right("batch", 6) +
-           right("x", 6) + "  " + left("recompute", 10) + right("step", 10) + right("tokens/s", 9) + right("MFU", 8) +
-           right("peak", 10) + right("free", 10) + (request.tokens > 0 ? right("days", 9) : "") +
+    return right("devices", 7) + "  " + left("sharding", 15) + right("tp", 3) + right("pp", 4) + right("sched", 6) +
+           right("v", 3) + right("cp", 4) + (response.num_experts > 1 ? right("ep", 4) + right("etp", 4) : "") +
+           right("dp", 7) + right("batch", 6) + right("x", 6) + "  " + left("recompute", 10) + right("step", 10) +
+           right("tokens/s", 9) + right("MFU", 8) + right("peak", 10) + right("free", 10) +
+           (request.tokens > 0 ? right("days", 9) : "") +
            (request.tokens > 0 && response.placed.price_per_hour > 0 ? right("price", 11) : "") + '\n';
 }
 
@@ -126,10 +146,10 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
     const training_strategy& strategy = response.strategies[c.variant];
     const auto size = [](std::int64_t n, std::size_t width) { return right(std::to_string(n), width); };
     const double free = headroom(response, e);
-    return size(p.world_size(), 7) + "  " + left(sharding_label(strategy), 15) + size(p.tensor, 3) +
-           size(p.pipeline, 4) + size(p.stages_per_rank, 3) + size(p.context, 4) +
-           (response.num_experts > 1 ? size(p.expert, 4) : "") + size(p.data, 6) + size(c.batch, 6) +
-           size(p.microbatches, 6) + "  " + left(recompute_label(strategy.recompute), 10) +
+    return size(p.world_size(), 7) + "  " + left(sharding_label(strategy, c), 15) + size(p.tensor, 3) +
+           size(p.pipeline, 4) + right(schedule_label(p), 6) + size(p.stages_per_rank, 3) + size(p.context, 4) +
+           (response.num_experts > 1 ? size(p.expert, 4) + size(p.expert_tensor, 4) : "") + right(data_label(p), 7) +
+           size(c.batch, 6) + size(p.microbatches, 6) + "  " + left(recompute_label(strategy.recompute), 10) +
            right(duration(e.cost.total.seconds), 10) +
            right(formatted("%.0f", e.cost.tokens_per_second_per_device), 9) +
            right(formatted("%.1f %%", 100 * e.cost.model_flops_utilization(peak_flops(response))), 8) +
@@ -205,12 +225,13 @@ LLMCOST_INLINE std::string training_plan_page(const training_plan_response& resp
                       in_bytes(count(request.limit.bytes)) + " per device\n\n";
     const training_search_result* const fastest = fastest_result(response);
     const bool is_single = response.results.size() == 1;
-    std::uint64_t candidates = 0, out_of_memory = 0, timed = 0;
+    std::uint64_t candidates = 0, out_of_memory = 0, slower = 0, timed = 0;
     if (fastest != nullptr) out += plan_header(response);
     for (std::size_t i = 0; i < response.results.size(); ++i) {
         const training_search_result& result = response.results[i];
         candidates += result.num_candidates;
         out_of_memory += result.num_out_of_memory;
+        slower += result.num_slower;
         timed += result.num_timed;
         for (const evaluated_training& e : result.best) {
             std::string line = plan_line(response, e);
@@ -242,8 +263,9 @@ LLMCOST_INLINE std::string training_plan_page(const training_plan_response& resp
                    launch.command + '\n';
     }
     out += "\nSearch: " + grouped(count(candidates)) + " candidates, " + grouped(count(out_of_memory)) +
-           " out of memory, " + grouped(count(timed)) + " timed exactly\n";
-    return out + "x: microbatches of a step; v: stages per rank; tokens/s: of a device\n";
+           " out of memory, " + grouped(count(slower)) + " slower by bounds, " + grouped(count(timed)) +
+           " timed exactly\n";
+    return out + "x: microbatches of a step; v: stages per rank; dp: shards x replicas; tokens/s: of a device\n";
 }
 
 LLMCOST_INLINE void write_configuration(json_writer& json, const training_plan_response& response,
@@ -251,10 +273,12 @@ LLMCOST_INLINE void write_configuration(json_writer& json, const training_plan_r
     const training_candidate& c = e.candidate;
     const training_parallelism& p = c.parallel;
     const training_strategy& strategy = response.strategies[c.variant];
-    json.object().member("devices", p.world_size()).member("sharding", sharding_label(strategy));
+    json.object().member("devices", p.world_size()).member("sharding", sharding_label(strategy, c));
     json.member("split", strategy.rules == split_rules::megatron ? "megatron" : "torch");
     json.member("tp", p.tensor).member("pp", p.pipeline).member("stages_per_rank", p.stages_per_rank);
-    json.member("cp", p.context).member("ep", p.expert).member("dp", p.data).member("batch", c.batch);
+    json.member("schedule", p.pipeline > 1 ? std::string_view(p.schedule) : std::string_view("none"));
+    json.member("cp", p.context).member("ep", p.expert).member("etp", p.expert_tensor).member("dp", p.data);
+    json.member("dp_replicate", p.data_replicate).member("batch", c.batch);
     json.member("microbatches", p.microbatches).member("sequence_parallel", p.has_sequence_parallel);
     json.member("recompute", recompute_label(strategy.recompute)).member("step_seconds", e.cost.total.seconds);
     json.member("tokens_per_second_per_device", e.cost.tokens_per_second_per_device);
@@ -279,7 +303,8 @@ LLMCOST_INLINE std::string training_plan_json(const training_plan_response& resp
         const training_search_result& result = response.results[i];
         json.object().member("devices", result.devices).member("fits", !result.best.empty());
         json.member("is_pareto", is_on_frontier(response, i)).member("candidates", count(result.num_candidates));
-        json.member("out_of_memory", count(result.num_out_of_memory)).member("timed", count(result.num_timed));
+        json.member("out_of_memory", count(result.num_out_of_memory)).member("slower", count(result.num_slower));
+        json.member("timed", count(result.num_timed));
         json.key("best").array();
         for (const evaluated_training& e : result.best) write_configuration(json, response, e);
         json.end_array().key("pareto").array();
@@ -300,10 +325,10 @@ LLMCOST_INLINE std::string training_plan_json(const training_plan_response& resp
 
 LLMCOST_INLINE table training_plan_table(const training_plan_response& response) {
     table out;
-    for (const char* name : {"sharding", "recompute"}) out.columns.push_back({name});
-    for (const char* name :
-         {"devices", "tp", "pp", "stages_per_rank", "cp", "ep", "dp", "batch", "microbatches", "step_seconds",
-          "tokens_per_second_per_device", "model_flops_utilization", "peak_bytes", "free_bytes", "days", "price"})
+    for (const char* name : {"sharding", "recompute", "schedule"}) out.columns.push_back({name});
+    for (const char* name : {"devices", "tp", "pp", "stages_per_rank", "cp", "ep", "etp", "dp", "dp_replicate", "batch",
+                             "microbatches", "step_seconds", "tokens_per_second_per_device", "model_flops_utilization",
+                             "peak_bytes", "free_bytes", "days", "price"})
         out.columns.push_back({name, false, true});
     out.columns.push_back({"command"});
     for (const training_search_result& result : response.results)
@@ -313,13 +338,26 @@ LLMCOST_INLINE table training_plan_table(const training_plan_response& response)
             const training_strategy& strategy = response.strategies[c.variant];
             const bool has_tokens = response.request.tokens > 0;
             out.rows.push_back(
-                {sharding_label(strategy), std::string(recompute_label(strategy.recompute)),
-                 std::to_string(p.world_size()), std::to_string(p.tensor), std::to_string(p.pipeline),
-                 std::to_string(p.stages_per_rank), std::to_string(p.context), std::to_string(p.expert),
-                 std::to_string(p.data), std::to_string(c.batch), std::to_string(p.microbatches),
-                 exact_number(e.cost.total.seconds), exact_number(e.cost.tokens_per_second_per_device),
-                 exact_number(e.cost.model_flops_utilization(peak_flops(response))), std::to_string(e.peak_bytes),
-                 exact_number(headroom(response, e)), has_tokens ? exact_number(training_days(response, e)) : "",
+                {sharding_label(strategy, c),
+                 std::string(recompute_label(strategy.recompute)),
+                 p.pipeline > 1 ? p.schedule : "none",
+                 std::to_string(p.world_size()),
+                 std::to_string(p.tensor),
+                 std::to_string(p.pipeline),
+                 std::to_string(p.stages_per_rank),
+                 std::to_string(p.context),
+                 std::to_string(p.expert),
+                 std::to_string(p.expert_tensor),
+                 std::to_string(p.data),
+                 std::to_string(p.data_replicate),
+                 std::to_string(c.batch),
+                 std::to_string(p.microbatches),
+                 exact_number(e.cost.total.seconds),
+                 exact_number(e.cost.tokens_per_second_per_device),
+                 exact_number(e.cost.model_flops_utilization(peak_flops(response))),
+                 std::to_string(e.peak_bytes),
+                 exact_number(headroom(response, e)),
+                 has_tokens ? exact_number(training_days(response, e)) : "",
                  has_tokens && response.placed.price_per_hour > 0 ? exact_number(training_price(response, e)) : "",
                  train_command(response, c)});
         }
