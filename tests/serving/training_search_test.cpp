@@ -149,12 +149,12 @@ TEST_CASE("bounds of stages are the memory of stages with as many layers, or les
                 CAPTURE(static_cast<int>(v.rules));
                 stage_memory_bounds bounds(presets::llama_3_2_1b, v.load, v.plan, p, v.settings);
                 bounds.set_schedule(v.plan.schedule, v.settings);
-                const std::vector<stage_memory> least = bounds.stages(p);
+                const std::vector<stage_memory> minimum = bounds.stages(p);
                 recorded_job job = record_job(presets::llama_3_2_1b, v.load, v.plan, p, v.settings);
                 const training_job_memory exact = training_memory_of(job, p);
-                REQUIRE(least.size() == exact.stages.size());
-                for (std::size_t s = 0; s < least.size(); ++s) {
-                    const stage_memory &a = least[s], &b = exact.stages[s];
+                REQUIRE(minimum.size() == exact.stages.size());
+                for (std::size_t s = 0; s < minimum.size(); ++s) {
+                    const stage_memory &a = minimum[s], &b = exact.stages[s];
                     CHECK(a.parameter_bytes <= b.parameter_bytes);
                     CHECK(a.gathered_bytes <= b.gathered_bytes);
                     CHECK(a.gradient_bytes <= b.gradient_bytes);
@@ -166,7 +166,7 @@ TEST_CASE("bounds of stages are the memory of stages with as many layers, or les
                     CHECK(a.backward_peak_bytes <= b.backward_peak_bytes);
                     CHECK(a.step_peak_bytes <= b.step_peak_bytes);
                 }
-                const std::uint64_t bound = minimum_peak_bytes(least, detail::unordered_schedule_of(p));
+                const std::uint64_t bound = minimum_peak_bytes(minimum, detail::unordered_schedule_of(p));
                 const std::uint64_t peak = exact.largest().peak.total;
                 CHECK(bound <= peak);
                 CHECK(static_cast<double>(bound) > 0.8 * static_cast<double>(peak));

@@ -5,7 +5,7 @@
 #include <llmcost/base/workload.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
-#include <llmcost/serving/parallel_training.hpp>
+#include <llmcost/serving/parallel_training_cost.hpp>
 #include <llmcost/serving/training_collectives.hpp>
 #include <llmcost/serving/training_job.hpp>
 #include <llmcost/serving/training_work.hpp>

@@ -14,7 +14,7 @@
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
-#include <llmcost/serving/parallel_training.hpp>
+#include <llmcost/serving/parallel_training_cost.hpp>
 #include <llmcost/serving/training_job.hpp>
 
 // The parallel configurations that a search over a training job considers.

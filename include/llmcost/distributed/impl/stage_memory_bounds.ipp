@@ -39,9 +39,10 @@ inline constexpr std::int64_t cut_repetitions = most_repetitions + 2;  ///< of a
         &stage_memory::received_bytes,  &stage_memory::first_backward_peak_bytes,
         &stage_memory::sent_bytes};
     for (std::uint64_t stage_memory::*const member : members) {
-        const auto at = static_cast<std::int64_t>(last.*member), before = static_cast<std::int64_t>(previous.*member);
+        const auto larger = static_cast<std::int64_t>(last.*member),
+                   smaller = static_cast<std::int64_t>(previous.*member);
         out.*member =
-            static_cast<std::uint64_t>(std::max<std::int64_t>(at + (n - most_repetitions) * (at - before), 0));
+            static_cast<std::uint64_t>(std::max<std::int64_t>(larger + (n - most_repetitions) * (larger - smaller), 0));
     }
     return out;
 }

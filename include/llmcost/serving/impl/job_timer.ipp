@@ -20,7 +20,7 @@
 #include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/model/model_spec.hpp>
-#include <llmcost/serving/parallel_training.hpp>
+#include <llmcost/serving/parallel_training_cost.hpp>
 #include <llmcost/serving/pipeline_time.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training_collectives.hpp>

@@ -24,20 +24,6 @@
 
 namespace llmcost {
 
-LLMCOST_INLINE double parallel_training_cost::exposed_seconds() const noexcept {
-    double seconds = 0;
-    for (const training_communication& c : communication) seconds += c.exposed_seconds;
-    return seconds;
-}
-
-LLMCOST_INLINE double parallel_training_cost::model_flops_utilization(double peak) const noexcept {
-    return peak > 0 && total.seconds > 0 ? model_flops / (peak * total.seconds) : 0;
-}
-
-LLMCOST_INLINE double parallel_training_cost::hardware_flops_utilization(double peak) const noexcept {
-    return peak > 0 && total.seconds > 0 ? hardware_flops / (peak * total.seconds) : 0;
-}
-
 LLMCOST_INLINE double bubble_fraction(const training_parallelism& parallel) noexcept {
     return static_cast<double>(parallel.pipeline - 1) /
            static_cast<double>(parallel.stages_per_rank * parallel.microbatches);

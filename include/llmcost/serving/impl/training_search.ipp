@@ -27,6 +27,7 @@
 #include <llmcost/distributed/training_memory.hpp>
 #include <llmcost/memory/rank_parameters.hpp>
 #include <llmcost/serving/job_timer.hpp>
+#include <llmcost/serving/parallel_training.hpp>
 #include <llmcost/serving/pipeline_time.hpp>
 #include <llmcost/serving/training_bounds.hpp>
 #include <llmcost/serving/training_candidates.hpp>

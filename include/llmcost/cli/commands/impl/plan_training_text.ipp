@@ -89,7 +89,7 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
 }
 
 /// `1f1b`, also if it is interleaved, `zb`, `zbv`; `-` without a pipeline.
-[[nodiscard]] LLMCOST_INLINE std::string_view schedule_label(const training_parallelism& parallel) {
+[[nodiscard]] LLMCOST_INLINE std::string_view schedule_column(const training_parallelism& parallel) {
     if (parallel.pipeline == 1) return "-";
     return parallel.schedule == "interleaved"               ? "1f1b"
            : parallel.schedule == "interleaved-zero-bubble" ? "zb"
@@ -147,7 +147,7 @@ LLMCOST_INLINE std::string train_command(const training_plan_response& response,
     const auto size = [](std::int64_t n, std::size_t width) { return right(std::to_string(n), width); };
     const double free = headroom(response, e);
     return size(p.world_size(), 7) + "  " + left(sharding_label(strategy, c), 15) + size(p.tensor, 3) +
-           size(p.pipeline, 4) + right(schedule_label(p), 6) + size(p.stages_per_rank, 3) + size(p.context, 4) +
+           size(p.pipeline, 4) + right(schedule_column(p), 6) + size(p.stages_per_rank, 3) + size(p.context, 4) +
            (response.num_experts > 1 ? size(p.expert, 4) + size(p.expert_tensor, 4) : "") + right(data_label(p), 7) +
            size(c.batch, 6) + size(p.microbatches, 6) + "  " + left(recompute_label(strategy.recompute), 10) +
            right(duration(e.cost.total.seconds), 10) +
