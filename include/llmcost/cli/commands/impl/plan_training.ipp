@@ -213,7 +213,6 @@ LLMCOST_INLINE training_plan_response search_training_plans(const arguments& arg
                 return false;
             }
         });
-    bool fits = false;
     for (const std::int64_t devices : request.devices) {
         request.space.devices = devices;
         response.results.push_back(search(request.space));
