@@ -515,8 +515,8 @@ class ModelCommands:
         memory size. If the workload does not fit, lists single changes and the memory that each of them
         requires. With --training, also lists combinations that fit, cheapest first. --device h100,rtx_4090 or
         --device all prints a table of devices. With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the
-        context and the types of the KV cache, and prints command lines of llama-server, fastest first. Exit
-        code 8: the workload does not fit into --memory or --device.
+        context and KV cache types, and prints command lines of llama-server, fastest first. Exit code 8: the
+        workload does not fit into --memory or --device.
 
         batch: sequences (or images) per step (default 1)
         sequence: new tokens per sequence (default 1024)
