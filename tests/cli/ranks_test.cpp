@@ -256,6 +256,8 @@ TEST_CASE("train: ranks of a job in text, and errors of its sizes") {
     const std::string text = printed("train --dp 4 --fsdp --ranks 0,3" + small);
     for (const char* part : {"Collectives of rank 0 in a step", "all_gather", "reduce_scatter", "dp 4"})
         CHECK(has(text, part));
+    CHECK(has(refused("train --model Qwen/Qwen3-30B-A3B --tp 2 --tp-plan sequence"),
+              "--tp-plan: sequence parallelism of routed experts is only supported with --split megatron"));
     CHECK(has(refused("train --dp 4 --fsdp --ranks 4" + small), "--ranks: no rank 4; the job has 4"));
     CHECK(has(refused("train --tp 3 --ranks 0" + small), "--tp: 3 does not divide the 32 attention heads"));
     CHECK(has(refused("train --dp 4 --fsdp-wrap layers" + small), "--fsdp-wrap: requires --fsdp"));

@@ -201,18 +201,15 @@ LLMCOST_INLINE training_plan_response search_training_plans(const arguments& arg
     for (const training_strategy& strategy : response.strategies)
         variants.push_back(variant_of(strategy, args, io, read, response));
 
-    training_search search(
-        read.subject, response.placed.model, response.placed.execution, *response.placed.device,
-        *response.placed.kernels, std::move(variants), [&](const training_parallelism& parallel) {
-            // the memory of experts that sequence parallelism gathers is not known with FSDP
-            if (parallel.rules == split_rules::torch && parallel.tensor > 1 && response.num_experts > 1) return false;
-            try {
-                check_parallelism(parallel, read.subject);
-                return true;
-            } catch (const error&) {
-                return false;
-            }
-        });
+    training_search search(read.subject, response.placed.model, response.placed.execution, *response.placed.device,
+                           *response.placed.kernels, std::move(variants), [&](const training_parallelism& parallel) {
+                               try {
+                                   check_parallelism(parallel, read.subject);
+                                   return true;
+                               } catch (const error&) {
+                                   return false;
+                               }
+                           });
     for (const std::int64_t devices : request.devices) {
         request.space.devices = devices;
         response.results.push_back(search(request.space));

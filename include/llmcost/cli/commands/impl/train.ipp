@@ -302,6 +302,10 @@ LLMCOST_INLINE void check_parallelism(const training_parallelism& parallel, cons
         throw_usage("--ep", "Transformers has no expert-parallel plan for " +
                                 quote(std::string_view(m.text_model_spec().model_type)));
     if (parallel.tensor > 1 && parallel.rules != split_rules::megatron) {
+        if (parallel.has_sequence_parallel && m.config.moe.num_experts > 1)
+            throw_usage("--tp-plan",
+                        "sequence parallelism of routed experts is only supported with --split megatron; "
+                        "use --tp-plan plain");
         if (!find_tensor_parallel_plan(m))
             throw_usage("--tp", "Transformers has no tensor-parallel plan for " +
                                     quote(std::string_view(m.text_model_spec().model_type)));
