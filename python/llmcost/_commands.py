@@ -515,8 +515,8 @@ class ModelCommands:
         memory size. If the workload does not fit, lists single changes and the memory that each of them
         requires. With --training, also lists combinations that fit, cheapest first. --device h100,rtx_4090 or
         --device all prints a table of devices. With --engine llama.cpp, finds -ngl, --n-cpu-moe, -ot, -ts, the
-        context and KV cache types, and prints command lines of llama-server, fastest first. Exit code 8: the
-        workload does not fit into --memory or --device.
+        context and the types of the KV cache, and prints command lines of llama-server, fastest first. Exit
+        code 8: the workload does not fit into --memory or --device.
 
         batch: sequences (or images) per step (default 1)
         sequence: new tokens per sequence (default 1024)
@@ -782,7 +782,7 @@ class ModelCommands:
         ep: expert-parallel size (default 1)
         all_to_all_backend: how tokens reach experts of other data-parallel ranks: allgather_reducescatter,
             deepep, deepep_high_throughput, deepep_low_latency, flashinfer_nvlink_one_sided or
-            flashinfer_nvlink_two_sided (default: deepep over several nodes, else allgather_reducescatter)
+            flashinfer_nvlink_two_sided (default: deepep over several nodes)
         redundant_experts: redundant experts of each layer, which balance the load (EPLB; default 0). Sets
             --routing balanced
         pp: pipeline-parallel size (default 1)
