@@ -30,6 +30,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 H200 = ROOT / "tests/fit/h200"
+DEEPEP = ROOT / "tests/fit/deepep"
 SOURCE = "ai-dynamo/aiconfigurator @095f58a5"
 # as in docs/latency.md, "Fitting your own measurements"
 KERNEL_TABLES = (
@@ -155,7 +156,7 @@ def fitted_pages(build: pathlib.Path, tables: pathlib.Path) -> dict:
     """The pages that bench/fit_kernels and bench/fit_engines write."""
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
-        kernels = expand(tables / "kernels", KERNEL_TABLES) + expand(H200, H200_TABLES)
+        kernels = expand(tables / "kernels", KERNEL_TABLES) + expand(H200, H200_TABLES) + expand(DEEPEP, ("*.csv",))
         subprocess.run([build / "bench/fit_kernels", work / "calibrations", work / "accuracy.md", SOURCE, "Apache-2.0", *kernels],
                        check=True, stdout=subprocess.DEVNULL)
         serving = tables / "serving"

@@ -96,11 +96,12 @@ TEST_CASE("a sweep has every point once, with sizes that its family has and work
             CHECK(predicted_seconds(h200(), s, nullptr, {}) <= 0.02);
             CHECK_FALSE(p.kernel.empty());
         }
-        // latent attention and engines' own all-reduces are theirs alone
+        // latent attention, engines' own all-reduces and the dispatch of tokens are theirs alone
         for (const operator_type& f : operator_families)
             CHECK(families.contains(std::string(f.name)) ==
                   (f.name != "context_mla" && f.name != "generation_mla" && f.name != "custom_allreduce" &&
-                   f.name != "linear_attention" && f.name != "network"));
+                   f.name != "linear_attention" && f.name != "network" && f.name != "deepep" &&
+                   f.name != "network_all_to_all"));
     }
 }
 

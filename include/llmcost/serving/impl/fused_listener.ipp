@@ -108,7 +108,8 @@ LLMCOST_INLINE void fused_listener::product(const operation& o, const tensor& we
 LLMCOST_INLINE void fused_listener::attention(const fused_kernel& p) {
     const bool crosses = std::any_of(open_.begin(), open_.end(),
                                      [](const open_module& m) { return m.info.module_role == role::cross_attn; });
-    if (!p.is_causal && crosses && is_decode(p) && p.past_length > 0) {  // each new token reads the encoder's keys
+    const bool is_decode_pass = p.num_queries == 1 || execution_.is_decode_step;
+    if (!p.is_causal && crosses && is_decode_pass) {  // each new token reads the encoder's keys
         emit(path_, "generation_attention",
              {checked_product(p.batch, p.num_queries), p.past_length + p.num_queries - 1, p.heads, p.kv_heads,
               p.head_dim},
