@@ -32,6 +32,7 @@ DOCS = ROOT / "docs"
 H200 = ROOT / "tests/fit/h200"
 DEEPEP = ROOT / "tests/fit/deepep"
 SOURCE = "ai-dynamo/aiconfigurator @095f58a5"
+SERVING_SOURCE = SOURCE + ", systems/silicon_sample.csv (Apache-2.0)"
 # as in docs/latency.md, "Fitting your own measurements"
 KERNEL_TABLES = (
     *(f"*__{group}__*_perf.csv" for group in ("attention", "gemm", "mla", "moe", "quantize")),
@@ -161,7 +162,7 @@ def fitted_pages(build: pathlib.Path, tables: pathlib.Path) -> dict:
                        check=True, stdout=subprocess.DEVNULL)
         serving = tables / "serving"
         subprocess.run([build / "bench/fit_engines", work / "accuracy-serving.md", serving / "configs", ROOT / "configs/calibrations",
-                        SOURCE, serving / "runs.csv", serving / "traces"], check=True, stdout=subprocess.DEVNULL)
+                        SERVING_SOURCE, serving / "runs.csv", serving / "traces"], check=True, stdout=subprocess.DEVNULL)
         return {name: (work / name).read_text(encoding="utf-8") for name in ("accuracy.md", "accuracy-serving.md")}
 
 

@@ -47,7 +47,7 @@ inline constexpr engine engines[]{
     {.name = "vllm",
      .kernel_software = "vllm",
      .kernel_time_factor = 1.03,
-     .host_seconds_per_sequence = 1.7e-6,
+     .host_seconds_per_sequence = 1.61e-6,
      .host_seconds_per_request = 0.0145,
      .queueing_steps = 1.5,
      .vocabulary_multiple = 64},

@@ -30,7 +30,7 @@ inline constexpr host_times simulated_engines[]{
     {.engine = "vllm",
      .overlap = 1.03,
      .step_seconds = 2.5e-5,
-     .sequence_seconds = 1.63e-6,
+     .sequence_seconds = 3.88e-6,
      .layer_seconds = 8e-4,
      .request_seconds = 0.0156},
     {.engine = "sglang",
