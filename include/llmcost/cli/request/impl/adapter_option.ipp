@@ -233,8 +233,9 @@ LLMCOST_INLINE requested_adapter read_adapter(const arguments& args) {
 
 LLMCOST_INLINE quantization base_of(const requested_adapter& requested, const parsed_model& read,
                                     const workload& load) {
-    const bool in_16_bits = load.weights == dtype::bfloat16 && !load.autocast, stored = read.subject.config.quantized;
-    if (requested.quantizes && !in_16_bits) throw_usage("--adapter", "qlora requires --precision bf16");
+    const bool has_16_bit_weights = load.weights == dtype::bfloat16 || load.weights == dtype::float16;
+    const bool in_16_bits = has_16_bit_weights && !load.autocast, stored = read.subject.config.quantized;
+    if (requested.quantizes && !in_16_bits) throw_usage("--adapter", "qlora requires --precision bf16 or fp16");
     const adapter_kind kind = requested.file.adapts.kind;
     const bool frozen = !requested.none() && kind != adapter_kind::bitfit && kind != adapter_kind::frozen;
     if (!frozen || !in_16_bits || (!requested.quantizes && !stored)) return {};
