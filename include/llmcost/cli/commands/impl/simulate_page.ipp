@@ -129,6 +129,26 @@ LLMCOST_INLINE std::string simulation_cost_lines(const simulation_response& a) {
     return out;
 }
 
+/// What concurrent clients do that a steady load does not: they start at once, and equal requests keep them in step.
+LLMCOST_INLINE std::string client_notes(const simulation_response& a) {
+    if (a.config.num_clients <= 1) return {};
+    std::string out =
+        "All clients start at once, so that their first prefills wait for each other. Steady load: llmcost serve "
+        "--concurrency " +
+        std::to_string(a.config.num_clients) + '\n';
+    const request_record& first = a.result.requests.front();
+    const bool are_equal = std::ranges::all_of(
+        a.result.requests, [&](const request_record& r) { return r.input == first.input && r.output == first.output; });
+    if (are_equal && first.output > 1)
+        out +=
+            "Requests of equal length keep clients in step, so that prefills wait for each other: a longer TTFT than "
+            "in "
+            "most measured runs. Lengths that differ: --output " +
+            std::to_string(std::max<std::int64_t>(1, first.output * 4 / 5)) + ".." +
+            std::to_string(first.output * 6 / 5) + '\n';
+    return out;
+}
+
 /// The assumptions below a result: method, interval, missing measurements.
 LLMCOST_INLINE std::string simulation_assumptions(const simulation_response& a) {
     const prediction_interval& interval = a.deployment_of_server.interval;
@@ -136,12 +156,7 @@ LLMCOST_INLINE std::string simulation_assumptions(const simulation_response& a) 
         return duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high));
     };
     return "Method: simulation of " + grouped(count(a.result.engine_steps)) + " steps, " +
-           policy_label(a.simulated_engine.policy) + '\n' +
-           (a.config.num_clients > 1
-                ? "All clients start at once, so that their first prefills wait for each other. Steady "
-                  "load: llmcost serve --concurrency " +
-                      std::to_string(a.config.num_clients) + '\n'
-                : "") +
+           policy_label(a.simulated_engine.policy) + '\n' + client_notes(a) +
            "Interval: 90 % of measured means, TTFT " + range(a.summary.ttft.mean, interval.simulated_ttft) + ", TPOT " +
            range(a.summary.tpot.mean, interval.simulated_tpot) + "; based on " +
            std::string(evidence_label(a.deployment_of_server.simulated_evidence)) + '\n' +
