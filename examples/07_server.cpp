@@ -8,7 +8,7 @@
 //
 // arguments: configs/calibrations
 // expects: a step: 15.63 ms (14.57 to 18.46 ms)
-// expects: 32 requests: 182.4 ms to the first token, 13.91 ms per token, 2273 tokens/s
+// expects: 32 requests: 182.4 ms to the first token, 13.91 ms per token, 2274 tokens/s
 #include <cstdio>
 
 #include <llmcost/kernels/kernel_library.hpp>
