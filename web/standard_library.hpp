@@ -27,6 +27,11 @@
 // NOLINTBEGIN(cert-dcl58-cpp): names of the standard, with its meaning
 namespace std {
 
+template <class To, class From>
+constexpr To bit_cast(const From& from) noexcept {
+    return __builtin_bit_cast(To, from);
+}
+
 template <class C, class T, class A>
 strong_ordering operator<=>(const basic_string<C, T, A>& a, const basic_string<C, T, A>& b) noexcept {
     return a.compare(b) <=> 0;
