@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -94,7 +95,7 @@ public:
     [[nodiscard]] search_result operator()(const std::vector<engine_option>& kinds);
 
 private:
-    static constexpr std::int64_t no_limit = simulation_config{}.max_slo_violations;
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
     struct candidate {
         const engine_option* option = nullptr;
