@@ -12,13 +12,13 @@ import zlib from 'node:zlib';
 const [folder, program, calibrations, output] = process.argv.slice(2);
 const read = (name) => fs.readFileSync(path.join(folder, name), 'utf8');
 
-/// The text of a module after those that it imports, each once, without `import` and `export`.
+/// The text of a module after those that it imports, each once, without comments, `import` and `export`.
 function joined(name, done = new Set()) {
   if (done.has(name)) return '';
   done.add(name);
-  const text = read(name);
+  const text = read(name).replace(/^ *\/\/.*$\n/gm, '');
   const imported = [...text.matchAll(/^import \{[^}]*\} from '\.\/([\w.]+)';$/gm)].map(([, file]) => joined(file, done));
-  return imported.join('') + text.replace(/^import .*$\n/gm, '').replace(/^export /gm, '').replace(/^\/\/ SPDX-.*$\n/gm, '');
+  return imported.join('') + text.replace(/^import .*$\n/gm, '').replace(/^export /gm, '');
 }
 
 /// A script for HTML: nothing in it ends the element.
