@@ -23,10 +23,12 @@
 
 namespace llmcost::detail {
 
-/// A collective in a workload of SimAI.
+/// A collective in a workload of SimAI; without a name: none.
 struct simai_collective {
-    std::string name = "NONE";
+    std::string name{};
     std::uint64_t bytes = 0;
+
+    [[nodiscard]] bool empty() const noexcept { return name.empty(); }
 };
 
 /// A line of a workload of SimAI: forward, input gradients, weight gradients.
@@ -37,8 +39,8 @@ struct simai_line {
 
 /// `ALLREDUCE`, `ALLTOALL_EP`. A suffix names groups other than those of the column.
 [[nodiscard]] LLMCOST_INLINE simai_collective to_simai(const collective_event& c) {
-    constexpr std::string_view names[num_collective_kinds]{"NONE",     "ALLREDUCE", "ALLGATHER", "REDUCESCATTER",
-                                                           "ALLTOALL", "BROADCAST", "NONE",      "NONE"};
+    constexpr std::string_view names[num_collective_kinds]{"",         "ALLREDUCE", "ALLGATHER", "REDUCESCATTER",
+                                                           "ALLTOALL", "BROADCAST", "",          ""};
     const bool is_expert = c.axis == mesh_axis::expert;
     const bool is_expert_data = c.axis == mesh_axis::expert_data;
     return {std::string(names[static_cast<std::size_t>(c.kind)]) + (is_expert        ? "_EP"
@@ -64,7 +66,7 @@ struct simai_line {
         } else {
             // the last forward of the module whose backward is not known yet
             const auto place = std::find_if(forward_lines.rbegin(), forward_lines.rend(), [&](const simai_line& l) {
-                return l.name == line.name && l.collectives[input_gradient].name == "NONE";
+                return l.name == line.name && l.collectives[input_gradient].empty();
             });
             if (place == forward_lines.rend()) backward_lines.push_back(std::move(line));
             (place == forward_lines.rend() ? backward_lines.back() : *place).collectives[input_gradient] = to_simai(c);
@@ -94,8 +96,8 @@ LLMCOST_INLINE std::string simai_workload_of(const training_rank& rank, const tr
     std::array<bool, 3> is_used{};
     std::array<std::uint64_t, 3> times{};
     for (std::size_t column = 0; column < times.size(); ++column) {
-        const auto parts = std::ranges::count_if(
-            lines, [&](const detail::simai_line& l) { return l.collectives[column].name != "NONE"; });
+        const auto parts =
+            std::ranges::count_if(lines, [&](const detail::simai_line& l) { return !l.collectives[column].empty(); });
         is_used[column] = parts > 0;
         const auto num_parts = static_cast<double>(parts > 0 ? parts : std::max<std::ptrdiff_t>(1, std::ssize(lines)));
         times[column] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(sums[column] / num_parts));
@@ -111,8 +113,8 @@ LLMCOST_INLINE std::string simai_workload_of(const training_rank& rank, const tr
         out += line.name + "\t-1";
         for (std::size_t column = 0; column < line.collectives.size(); ++column) {
             const detail::simai_collective& c = line.collectives[column];
-            out += '\t' + std::to_string(is_used[column] && c.name == "NONE" ? 1 : times[column]) + '\t' + c.name +
-                   '\t' + std::to_string(c.bytes);
+            out += '\t' + std::to_string(is_used[column] && c.empty() ? 1 : times[column]) + '\t' +
+                   (c.empty() ? "NONE" : c.name) + '\t' + std::to_string(c.bytes);
         }
         out += '\t' + std::string(process_time) + '\n';
     }

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,30 +37,48 @@
 
 namespace llmcost::detail {
 
-/// Whether a kernel is repeated in backward by selective recomputation of `modules`.
-///
-/// core_attn: attention without its projections. layernorm: norms. operators: every second product, and everything that
-/// is neither product nor attention. Any other name: a part of the module path.
-/// Source: Megatron-LM, `--recompute-modules`; torchtitan, distributed/activation_checkpoint.py (`_apply_op_sac`).
+/// What selective recomputation asks of a kernel.
+struct recomputed_kernel {
+    bool is_product = false, is_attention = false, is_attention_part = false, is_norm = false, is_expert = false;
+    bool is_in_mlp = false;
+};
+
+/// A module of `--recompute-modules`, and the share of a kernel that backward repeats.
+struct recomputed_module {
+    literal name;
+    double (*share)(const recomputed_kernel& k);
+};
+
+/// Source: Megatron-LM, `--recompute-modules`; torchtitan, distributed/activation_checkpoint.py (`_apply_op_sac`):
+/// `operators` is every second product, and everything that is neither product nor attention.
+inline constexpr recomputed_module recomputed_modules[]{
+    {"operators", [](const recomputed_kernel& k) { return k.is_attention ? 0
+                                                          : k.is_product ? 0.5
+                                                                         : 1; }},
+    {"core_attn", [](const recomputed_kernel& k) { return k.is_attention_part ? 1.0 : 0; }},
+    {"layernorm", [](const recomputed_kernel& k) { return k.is_norm ? 1.0 : 0; }},
+    {"moe_act", [](const recomputed_kernel& k) { return !k.is_product && k.is_in_mlp ? 1.0 : 0; }},
+    {"moe", [](const recomputed_kernel& k) { return k.is_expert ? 1.0 : 0; }},
+};
+
+/// The share of a kernel that backward repeats by selective recomputation of `modules`. A name that
+/// `recomputed_modules` does not have is a part of the module path.
 [[nodiscard]] LLMCOST_INLINE double repeated_share(const model_kernel& k, const std::vector<std::string>& modules) {
-    const bool is_product = k.shape.type->backward == backward_rule::products;
-    const bool is_attention = k.shape.type->backward == backward_rule::attention;
+    const auto is_of = [&](literal type) { return k.shape.type == find_operator_type(type); };
     const auto contains = [&](std::string_view part) { return k.module_path.find(part) != std::string::npos; };
+    recomputed_kernel facts;
+    facts.is_product = k.shape.type->backward == backward_rule::products;
+    facts.is_attention = k.shape.type->backward == backward_rule::attention;
+    facts.is_attention_part = facts.is_attention || is_of("batched_gemm") || is_of("softmax");
     // a fusion group between the modules of a layer is a residual sum with the norm that follows
-    const bool is_norm =
-        k.shape.type == find_operator_type("norm") || contains("norm") || k.module_path.ends_with(".*");
+    facts.is_norm = is_of("norm") || contains("norm") || k.module_path.ends_with(".*");
+    facts.is_expert = is_of("moe") || contains("moe");
+    facts.is_in_mlp = contains("mlp");
     for (const std::string& name : modules) {
-        if (name == "operators") {
-            if (is_attention) return 0;
-            return is_product ? 0.5 : 1;
-        }
-        if (name == "core_attn" && (is_attention || k.shape.type == find_operator_type("batched_gemm") ||
-                                    k.shape.type == find_operator_type("softmax")))
-            return 1;
-        if (name == "layernorm" && is_norm) return 1;
-        if (name == "moe_act" && !is_product && contains("mlp")) return 1;
-        if (name == "moe" && k.shape.type == find_operator_type("moe")) return 1;
-        if (name != "core_attn" && name != "layernorm" && name != "moe_act" && contains(name)) return 1;
+        const auto* const row = std::ranges::find_if(
+            recomputed_modules, [&](const recomputed_module& m) { return std::string_view(m.name) == name; });
+        const double share = row != std::ranges::end(recomputed_modules) ? row->share(facts) : contains(name) ? 1 : 0;
+        if (share > 0) return share;
     }
     return 0;
 }
